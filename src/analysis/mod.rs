@@ -1,0 +1,1 @@
+//! Intervals in, evidence out.

@@ -1,0 +1,1 @@
+//! Linux only: what the host has.

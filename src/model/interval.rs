@@ -1,0 +1,210 @@
+//! One period of a run: what was asked and answered in it.
+
+use serde::ser::{Serialize, SerializeStruct, Serializer};
+
+use super::approx::f64_of;
+use super::histogram::{LatencyHistogram, Precision};
+use super::units::{Bytes, Nanos};
+
+/// The I/Os of one direction that completed in a period.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tally {
+    /// Completions.
+    pub ios: u64,
+    /// Bytes moved.
+    pub bytes: Bytes,
+    /// From before the submission to the completion: fio's `lat`.
+    pub lat: LatencyHistogram,
+}
+
+impl Tally {
+    /// Nothing yet.
+    #[must_use]
+    pub fn new(precision: Precision) -> Self {
+        Self { ios: 0, bytes: Bytes(0), lat: LatencyHistogram::new(precision) }
+    }
+
+    /// Counts one completed I/O.
+    pub fn record(&mut self, bytes: Bytes, latency: Nanos) {
+        self.ios += 1;
+        self.bytes += bytes;
+        self.lat.record(latency);
+    }
+
+    /// Adds another tally.
+    pub fn merge(&mut self, other: &Self) {
+        self.ios += other.ios;
+        self.bytes += other.bytes;
+        self.lat.merge(&other.lat);
+    }
+}
+
+/// One period of one phase of a run.
+///
+/// Invariants: `seq` counts from 1 without a gap over the whole run; `t` never goes back;
+/// no interval spans two phases.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Interval {
+    /// Its number in the run, from 1.
+    pub seq: u64,
+    /// Index of its phase in the plan, from 0.
+    pub phase: u32,
+    /// Its end, on the run's clock (0 when the first phase began; simulated time for a simulated drive).
+    pub t: Nanos,
+    /// Its length: the period, or less at the end of a phase.
+    pub duration: Nanos,
+    /// Reads.
+    pub read: Tally,
+    /// Writes.
+    pub write: Tally,
+    /// I/Os that ended with an error.
+    pub errors: u64,
+}
+
+impl Interval {
+    /// Completions per second of both directions.
+    #[must_use]
+    pub fn iops(&self) -> f64 {
+        per_second(self.read.ios + self.write.ios, self.duration)
+    }
+}
+
+/// One direction of a [`Sample`].
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct SampleTally {
+    /// Completions.
+    pub ios: u64,
+    /// Bytes moved.
+    pub bytes: Bytes,
+    /// Median latency; 0 when there was no completion.
+    pub p50: Nanos,
+    /// 99th percentile of latency.
+    pub p99: Nanos,
+    /// Largest latency.
+    pub max: Nanos,
+}
+
+/// An interval without its histograms: what the analysis works on. A week-long run has 604 800
+/// intervals, so this must stay small.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Sample {
+    /// As in [`Interval`].
+    pub seq: u64,
+    /// As in [`Interval`].
+    pub phase: u32,
+    /// As in [`Interval`].
+    pub t: Nanos,
+    /// As in [`Interval`].
+    pub duration: Nanos,
+    /// Reads.
+    pub read: SampleTally,
+    /// Writes.
+    pub write: SampleTally,
+    /// I/Os that ended with an error.
+    pub errors: u64,
+}
+
+impl From<&Tally> for SampleTally {
+    fn from(tally: &Tally) -> Self {
+        Self {
+            ios: tally.ios,
+            bytes: tally.bytes,
+            p50: tally.lat.percentile(50.0).unwrap_or_default(),
+            p99: tally.lat.percentile(99.0).unwrap_or_default(),
+            max: tally.lat.max().unwrap_or_default(),
+        }
+    }
+}
+
+impl From<&Interval> for Sample {
+    fn from(interval: &Interval) -> Self {
+        Self {
+            seq: interval.seq,
+            phase: interval.phase,
+            t: interval.t,
+            duration: interval.duration,
+            read: (&interval.read).into(),
+            write: (&interval.write).into(),
+            errors: interval.errors,
+        }
+    }
+}
+
+/// `count` per second of `duration`; 0 for an empty duration.
+#[must_use]
+pub fn per_second(count: u64, duration: Nanos) -> f64 {
+    if duration.0 == 0 { 0.0 } else { f64_of(count) / duration.as_secs_f64() }
+}
+
+/// The percentiles every interval shows. fio's default list has more; a phase's sum shows those.
+pub const INTERVAL_PERCENTILES: [(f64, &str); 5] =
+    [(50.0, "p50"), (90.0, "p90"), (95.0, "p95"), (99.0, "p99"), (99.9, "p99_9")];
+
+/// Latency figures for JSON: nanoseconds; absent figures are `null`.
+pub struct LatencyFigures<'a>(pub &'a LatencyHistogram);
+
+impl Serialize for LatencyFigures<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_struct("lat_ns", 3 + INTERVAL_PERCENTILES.len())?;
+        map.serialize_field("min", &self.0.min())?;
+        map.serialize_field("mean", &self.0.mean())?;
+        for (percent, name) in INTERVAL_PERCENTILES {
+            map.serialize_field(name, &self.0.percentile(percent))?;
+        }
+        map.serialize_field("max", &self.0.max())?;
+        map.end()
+    }
+}
+
+struct TallyFigures<'a>(&'a Tally, Nanos);
+
+impl Serialize for TallyFigures<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_struct("tally", 5)?;
+        map.serialize_field("ios", &self.0.ios)?;
+        map.serialize_field("bytes", &self.0.bytes)?;
+        map.serialize_field("iops", &per_second(self.0.ios, self.1))?;
+        map.serialize_field("bw_bytes_per_s", &per_second(self.0.bytes.0, self.1))?;
+        map.serialize_field("lat_ns", &LatencyFigures(&self.0.lat))?;
+        map.end()
+    }
+}
+
+impl Serialize for Interval {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_struct("interval", 7)?;
+        map.serialize_field("seq", &self.seq)?;
+        map.serialize_field("phase", &self.phase)?;
+        map.serialize_field("t_ms", &self.t.as_millis())?;
+        map.serialize_field("duration_ms", &self.duration.as_millis())?;
+        map.serialize_field("read", &TallyFigures(&self.read, self.duration))?;
+        map.serialize_field("write", &TallyFigures(&self.write, self.duration))?;
+        map.serialize_field("errors", &self.errors)?;
+        map.end()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_carries_units_in_its_names() {
+        let mut write = Tally::new(Precision::Interval);
+        write.record(Bytes(4096), Nanos(2_000_000));
+        let interval = Interval {
+            seq: 1,
+            phase: 0,
+            t: Nanos::from_secs(1),
+            duration: Nanos::from_secs(1),
+            read: Tally::new(Precision::Interval),
+            write,
+            errors: 0,
+        };
+        let json = serde_json::to_value(&interval).unwrap();
+        assert_eq!(json["t_ms"], 1000);
+        assert_eq!(json["write"]["bw_bytes_per_s"], 4096.0);
+        assert_eq!(json["write"]["lat_ns"]["max"], 2_000_000);
+        assert_eq!(json["read"]["lat_ns"]["p50"], serde_json::Value::Null);
+    }
+}

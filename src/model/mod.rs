@@ -1,0 +1,33 @@
+//! Pure values: what a drive, a workload, a run, an interval and a verdict are.
+//!
+//! Nothing in here does I/O, and nothing in here depends on another room of the crate:
+//! no sqlx, no axum, no tokio, no libc. Every other room speaks in these types, so a
+//! quantity carries its unit in its type ([`Bytes`], [`Nanos`]) or in its name.
+//!
+//! | file | what |
+//! |---|---|
+//! | `units` | bytes and nanoseconds, and how people read them |
+//! | `approx` | the one place where exact integers become floating point |
+//! | `drive` | a drive as the inventory sees it, with the source of each fact |
+//! | `recording` | the answer: state, basis, confidence, sentence, evidence |
+//! | `workload` | what is asked of a drive, in fio's words |
+//! | `parameters` | a profile's parameters: ranges, parsing, errors that name the field |
+//! | `profile` | the profiles as data: ordered phases |
+//! | `plan` | what a run would do, cost and destroy, before it does it |
+//! | `run` | run states with their diagram, stop and refusal reasons |
+//! | `interval` | one period of a run |
+//! | `histogram` | latency histograms |
+
+pub mod approx;
+pub mod drive;
+pub mod histogram;
+pub mod interval;
+pub mod parameters;
+pub mod plan;
+pub mod profile;
+pub mod recording;
+pub mod run;
+pub mod units;
+pub mod workload;
+
+pub use units::{Bytes, Nanos};

@@ -1,0 +1,120 @@
+//! What a run would do, cost and destroy, before it does it.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::drive::{Content, DriveId};
+use super::profile::Profile;
+use super::units::Bytes;
+use super::workload::Workload;
+
+/// What a phase is for. The analysis finds its evidence by it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PhaseRole {
+    /// Random 4 KiB reads, QD1, whole span: the mechanical floor F (science §4).
+    Floor,
+    /// Random 4 KiB reads at QD32.
+    FloorDeep,
+    /// Sequential reads at one place; places run from the outer to the inner edge.
+    ZoneProfile,
+    /// Uniform random 4 KiB writes over the whole span: finds a limit in map entries.
+    RandomSmall,
+    /// Uniform random 1 MiB writes over the whole span: finds a limit in bytes.
+    RandomLarge,
+    /// No I/O: the drive may clean up.
+    Idle,
+    /// A few random writes after an idle phase: did it recover?
+    Recovery,
+    /// A region is written in order, so that its blocks are at home.
+    RegionFill,
+    /// The region is read in order: its rate at home.
+    RegionReadBefore,
+    /// 4 KiB blocks of the region are rewritten in random order.
+    RegionScatter,
+    /// The region is read in order again, at once: in place, or through an indirection?
+    RegionReadAfter,
+    /// A workload of the user.
+    Custom,
+}
+
+/// When a phase is left out because an earlier one has answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Gate {
+    /// Always run.
+    Always,
+    /// Only if no cliff has been found.
+    UnlessCliff,
+    /// Only if a cliff has been found.
+    IfCliff,
+}
+
+/// What a phase does.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "do")]
+pub enum Action {
+    /// I/O.
+    Io(Workload),
+    /// Nothing, for so many seconds.
+    Idle {
+        /// Seconds of the engine's clock.
+        runtime_s: u64,
+    },
+}
+
+/// One step of a profile, as data.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Phase {
+    /// Its name within the run: `random-4k`.
+    pub name: String,
+    /// What it finds out, for a person.
+    pub purpose: String,
+    /// What it is for.
+    pub role: PhaseRole,
+    /// When it is left out.
+    pub gate: Gate,
+    /// Whether it may end early once its question is answered.
+    pub early_stop: bool,
+    /// What it does.
+    #[serde(flatten)]
+    pub action: Action,
+    /// The most bytes it will write; `null` when only time bounds it.
+    pub bytes_to_write: Option<Bytes>,
+    /// How long it takes at most, seconds of the engine's clock, as far as can be said before.
+    pub estimated_s: u64,
+}
+
+/// A run before it runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// The profile.
+    pub profile: Profile,
+    /// The target.
+    pub drive: DriveId,
+    /// Where it is now.
+    pub path: PathBuf,
+    /// What will be done, in order.
+    pub phases: Vec<Phase>,
+    /// Whether anything is written at all.
+    pub destructive: bool,
+    /// The most bytes that will be written; `null` when only time bounds it.
+    pub bytes_to_write: Option<Bytes>,
+    /// How long it takes at most, seconds.
+    pub estimated_s: u64,
+    /// The region that is touched: first byte.
+    pub offset_bytes: Bytes,
+    /// The region that is touched: length.
+    pub size_bytes: Bytes,
+    /// Length of one interval, milliseconds of the engine's clock.
+    pub interval_ms: u64,
+    /// Seed of offsets and data.
+    pub randseed: u64,
+    /// What will be lost, by name. Empty when nothing is written.
+    pub losses: Vec<Content>,
+    /// What to type back as `confirm`; `null` when nothing is written.
+    pub confirm_phrase: Option<String>,
+    /// What the user should know before starting.
+    pub notes: Vec<String>,
+}

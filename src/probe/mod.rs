@@ -1,0 +1,3 @@
+//! Carrying out phases against a claimed drive.
+
+pub mod engine;

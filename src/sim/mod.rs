@@ -1,0 +1,1 @@
+//! Drives that do not exist.
