@@ -51,6 +51,8 @@ pub enum Step {
     Issue(Io),
     /// Nothing now; ask again at this time at the latest, or after the next completion.
     Wait(Nanos),
+    /// Paused by a person: ask again after some 20 ms of *real* time. A simulated clock stands still.
+    Hold,
     /// Nothing ever again: wait for what is in flight and return.
     Finished,
 }

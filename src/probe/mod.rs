@@ -1,3 +1,27 @@
-//! Carrying out phases against a claimed drive.
+//! Carrying out a plan against a claimed drive.
+//!
+//! ```text
+//!   run ──▶ phase by phase ──▶ Engine::run(iodepth, source)
+//!                                 │  next()       ▲ Step::Issue(Io)
+//!                                 ▼               │
+//!                              PhaseDriver ── Pattern (offsets)
+//!                                 │ complete(), tick()
+//!                                 ▼
+//!                              Recorder ──▶ one Interval a period ──▶ EventSink
+//!                                 │
+//!                                 └──▶ Referee: is this phase's question answered?
+//! ```
+//! The engine pulls (see [`engine`]), so a stop is simply an end of I/Os to pull, and whatever is in
+//! flight is awaited. This room knows neither the scheduler nor the store: what it finds out leaves
+//! through an [`event::EventSink`], and what it is told arrives through a [`control::Control`].
 
+pub mod buffer;
+pub mod control;
+pub mod driver;
 pub mod engine;
+pub mod event;
+pub mod pattern;
+pub mod recorder;
+pub mod referee;
+pub mod run;
+pub mod uring;

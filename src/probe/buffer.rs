@@ -1,0 +1,133 @@
+//! Page-aligned I/O buffers. **Unsafe room 2**: the only unsafe code of the probe.
+//!
+//! Direct I/O needs memory aligned to the device's DMA alignment; a page satisfies every device.
+//! tokio-uring drops a buffer of an operation that is still in flight when its runtime ends, before
+//! the kernel is done with it. The driver never leaves an operation in flight, but a panic could;
+//! so the memory belongs to an [`Arena`] that outlives the runtime, and a handle frees nothing.
+#![allow(unsafe_code)]
+
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::io;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use rand::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use tokio_uring::buf::{IoBuf, IoBufMut};
+
+/// Alignment of every buffer, bytes: the page size of most hosts, and a multiple of every logical
+/// block that direct I/O is used with here (512 and 4096).
+pub const ALIGNMENT: usize = 4096;
+
+struct Memory {
+    start: NonNull<u8>,
+    layout: Layout,
+}
+
+// SAFETY: the memory is plain bytes without thread affinity. It is written through a `Buffer` only,
+// of which there is one per `Memory`.
+unsafe impl Send for Memory {}
+// SAFETY: as above; `&Memory` gives no access to the bytes.
+unsafe impl Sync for Memory {}
+
+impl Memory {
+    fn zeroed(len: usize) -> io::Result<Self> {
+        let layout =
+            Layout::from_size_align(len.max(1), ALIGNMENT).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
+        // SAFETY: the layout's size is at least 1.
+        let start = unsafe { alloc_zeroed(layout) };
+        let start = NonNull::new(start).ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory))?;
+        Ok(Self { start, layout })
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        // SAFETY: `start` came from `alloc_zeroed` with this very layout and is freed once, here.
+        unsafe { dealloc(self.start.as_ptr(), self.layout) }
+    }
+}
+
+/// The memory of all buffers of an engine's run. Must outlive the runtime that uses them.
+pub struct Arena {
+    // Never read: it is held so that the last owner of each memory is the arena.
+    _memories: Vec<Arc<Memory>>,
+}
+
+impl Arena {
+    /// `count` buffers of `len` bytes each, filled with bytes that do not compress, drawn from `seed`:
+    /// zeros would make a compressing device (zram, some SSDs) look faster than it is.
+    ///
+    /// The arena and its handles come from this one call, so a memory never has two handles.
+    ///
+    /// # Errors
+    /// When memory runs out.
+    pub fn with_buffers(count: usize, len: usize, seed: u64) -> io::Result<(Self, Vec<Buffer>)> {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut memories = Vec::with_capacity(count);
+        let mut buffers = Vec::with_capacity(count);
+        for _ in 0..count {
+            let memory = Memory::zeroed(len)?;
+            // SAFETY: the memory was just allocated and zeroed with this size, and nothing else refers
+            // to it yet.
+            let bytes = unsafe { std::slice::from_raw_parts_mut(memory.start.as_ptr(), memory.layout.size()) };
+            rng.fill_bytes(bytes);
+            let memory = Arc::new(memory);
+            buffers.push(Buffer { memory: Arc::clone(&memory) });
+            memories.push(memory);
+        }
+        Ok((Self { _memories: memories }, buffers))
+    }
+}
+
+/// A handle to one buffer. Dropping it frees nothing while its arena lives.
+pub struct Buffer {
+    memory: Arc<Memory>,
+}
+
+// SAFETY: the pointer is stable (heap memory that moves with no handle), and all `bytes_total` bytes
+// are initialised from allocation on.
+unsafe impl IoBuf for Buffer {
+    fn stable_ptr(&self) -> *const u8 {
+        self.memory.start.as_ptr()
+    }
+
+    fn bytes_init(&self) -> usize {
+        self.memory.layout.size()
+    }
+
+    fn bytes_total(&self) -> usize {
+        self.memory.layout.size()
+    }
+}
+
+// SAFETY: as above; there is one handle per memory and it is not `Clone`, so this handle is the only
+// one that writes.
+unsafe impl IoBufMut for Buffer {
+    fn stable_mut_ptr(&mut self) -> *mut u8 {
+        self.memory.start.as_ptr()
+    }
+
+    unsafe fn set_init(&mut self, _pos: usize) {
+        // All bytes are always initialised.
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buffers_are_aligned_full_and_apart() {
+        let (_arena, buffers) = Arena::with_buffers(3, 8192, 1).unwrap();
+        let starts: Vec<_> = buffers.iter().map(|buffer| buffer.stable_ptr() as usize).collect();
+        assert!(starts.iter().all(|start| start % ALIGNMENT == 0));
+        assert!(starts.windows(2).all(|pair| pair[0].abs_diff(pair[1]) >= 8192));
+        assert!(buffers.iter().all(|buffer| buffer.bytes_init() == 8192));
+    }
+
+    #[test]
+    fn an_impossible_size_is_an_error_and_no_abort() {
+        assert!(Arena::with_buffers(1, usize::MAX - 1, 1).is_err());
+    }
+}

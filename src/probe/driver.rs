@@ -1,0 +1,218 @@
+//! One phase: what to issue, when to stop, what to count.
+
+use nix::errno::Errno;
+
+use super::control::{Control, Order};
+use super::engine::{Completion, Io, Op, Source, Step};
+use super::event::{EventSink, ProbeEvent};
+use super::pattern::Pattern;
+use super::recorder::Recorder;
+use super::referee::Referee;
+use crate::model::interval::Interval;
+use crate::model::plan::Action;
+use crate::model::units::{Bytes, Nanos};
+use crate::model::workload::Workload;
+
+/// Why a phase issues nothing more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ended {
+    /// It has done what it was to do; the text says which limit was reached.
+    Done(String),
+    /// The referee has its answer.
+    Answered(String),
+    /// A person or the service stopped it.
+    Stopped,
+    /// An I/O failed.
+    Failed(String),
+}
+
+/// What a phase does, with its limits.
+enum Work {
+    Io { pattern: Pattern, number_ios: u64, io_size: u64 },
+    Idle,
+}
+
+/// The [`Source`] of one phase.
+///
+/// Invariant: once `ended` is set nothing is issued, and it is never unset.
+pub struct PhaseDriver<'a> {
+    work: Work,
+    runtime: Nanos,
+    began: Nanos,
+    paused_since: Option<Nanos>,
+    paused: Nanos,
+    issued_ios: u64,
+    issued_bytes: u64,
+    ended: Option<Ended>,
+    early_stop: bool,
+    control: &'a Control,
+    recorder: &'a mut Recorder,
+    referee: &'a mut dyn Referee,
+    sink: &'a mut dyn EventSink,
+}
+
+impl<'a> PhaseDriver<'a> {
+    /// A driver for `action`, which begins `now`. The recorder must have begun the phase.
+    pub fn new(
+        action: &Action,
+        early_stop: bool,
+        now: Nanos,
+        control: &'a Control,
+        recorder: &'a mut Recorder,
+        referee: &'a mut dyn Referee,
+        sink: &'a mut dyn EventSink,
+    ) -> Self {
+        let (work, runtime_s) = match action {
+            Action::Io(workload) => (
+                Work::Io {
+                    pattern: Pattern::new(workload),
+                    number_ios: workload.number_ios.unwrap_or(u64::MAX),
+                    io_size: workload.io_size_bytes.map_or(u64::MAX, |bytes| bytes.0),
+                },
+                workload.runtime_s,
+            ),
+            Action::Idle { runtime_s } => (Work::Idle, Some(*runtime_s)),
+        };
+        Self {
+            work,
+            runtime: runtime_s.map_or(Nanos::MAX, Nanos::from_secs),
+            began: now,
+            paused_since: None,
+            paused: Nanos(0),
+            issued_ios: 0,
+            issued_bytes: 0,
+            ended: None,
+            early_stop,
+            control,
+            recorder,
+            referee,
+            sink,
+        }
+    }
+
+    /// Why it ended. `Done` if an engine returned before the phase said so itself.
+    #[must_use]
+    pub fn into_ended(self) -> Ended {
+        self.ended.unwrap_or_else(|| Ended::Done("nothing was left to do".to_owned()))
+    }
+
+    fn deadline(&self) -> Nanos {
+        self.began + self.paused + self.runtime
+    }
+
+    fn end(&mut self, why: Ended) {
+        self.ended.get_or_insert(why);
+    }
+
+    fn deliver(&mut self, interval: Interval) {
+        if let Some(answer) = self.referee.observe(&interval)
+            && self.early_stop
+        {
+            self.end(Ended::Answered(answer));
+        }
+        self.sink.emit(ProbeEvent::Interval(Box::new(interval)));
+    }
+
+    /// Takes note of a pause that begins or ends.
+    fn follow_order(&mut self, now: Nanos) -> Order {
+        let order = self.control.current();
+        match (order, self.paused_since) {
+            (Order::Pause, None) => self.paused_since = Some(now),
+            (Order::Run | Order::Stop, Some(since)) => {
+                self.paused_since = None;
+                self.paused = self.paused + (now - since);
+                if let Some(interval) = self.recorder.skip_to(since, now) {
+                    self.deliver(interval);
+                }
+            }
+            _ => {}
+        }
+        order
+    }
+}
+
+impl Source for PhaseDriver<'_> {
+    // The order of the checks is fio's: told to stop, out of time, out of work, next I/O.
+    fn next(&mut self, now: Nanos) -> Step {
+        let order = self.follow_order(now);
+        if self.ended.is_some() {
+            return Step::Finished;
+        }
+        match order {
+            Order::Stop => {
+                self.end(Ended::Stopped);
+                return Step::Finished;
+            }
+            Order::Pause => return Step::Hold,
+            Order::Run => {}
+        }
+        if now >= self.deadline() {
+            self.end(Ended::Done(format!("ran its {} s", self.runtime.as_millis() / 1_000)));
+            return Step::Finished;
+        }
+        let deadline = self.deadline();
+        let (issued_ios, issued_bytes) = (self.issued_ios, self.issued_bytes);
+        let done = match &mut self.work {
+            Work::Idle => return Step::Wait(deadline),
+            Work::Io { number_ios, .. } if issued_ios >= *number_ios => format!("did its {number_ios} I/Os"),
+            Work::Io { io_size, .. } if issued_bytes >= *io_size => format!("moved its {}", Bytes(*io_size)),
+            Work::Io { pattern, .. } => {
+                let io = pattern.next_io();
+                self.issued_ios += 1;
+                self.issued_bytes += u64::from(io.len);
+                return Step::Issue(io);
+            }
+        };
+        self.end(Ended::Done(done));
+        Step::Finished
+    }
+
+    fn complete(&mut self, completion: &Completion) {
+        self.tick(completion.completed);
+        self.recorder.record(completion);
+        match completion.result {
+            Ok(len) if len == completion.io.len => {}
+            Ok(len) => self.end(Ended::Failed(format!("{} moved only {len} bytes", described(&completion.io)))),
+            Err(errno) => self.end(Ended::Failed(format!("{}: {}", described(&completion.io), errno_text(errno)))),
+        }
+    }
+
+    fn tick(&mut self, now: Nanos) -> Nanos {
+        // A pause records nothing; the interval it interrupts is closed when it ends.
+        if self.paused_since.is_some() {
+            return now + Nanos::from_millis(100);
+        }
+        while let Some(interval) = self.recorder.close_if_due(now) {
+            self.deliver(interval);
+        }
+        self.recorder.due()
+    }
+}
+
+fn described(io: &Io) -> String {
+    let what = match io.op {
+        Op::Read => "a read",
+        Op::Write => "a write",
+    };
+    format!("{what} of {} bytes at byte {}", io.len, io.offset)
+}
+
+/// The kernel's name for an error, and what it means for a drive where that is not plain.
+fn errno_text(number: i32) -> String {
+    let errno = Errno::from_raw(number);
+    let meaning = match errno {
+        Errno::ENOSPC | Errno::ENODEV | Errno::ENXIO => " - the drive is gone, or smaller than it was",
+        Errno::ENODATA => " - the medium has an unreadable place",
+        Errno::EREMOTEIO => " - the drive refused the command",
+        Errno::EIO => " - the drive or its cable failed",
+        Errno::EINVAL => " - the kernel refused the alignment or the size",
+        _ => "",
+    };
+    format!("{errno:?} ({}){meaning}", errno.desc())
+}
+
+/// Largest I/O of a workload, for the engine's buffers.
+#[must_use]
+pub fn largest_io(workload: &Workload) -> u32 {
+    u32::try_from(workload.bs.0).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,165 @@
+//! From completions to one interval a period.
+
+use crate::model::histogram::Precision;
+use crate::model::interval::{Interval, Tally};
+use crate::model::units::{Bytes, Nanos};
+use crate::probe::engine::{Completion, Op};
+
+/// Gathers the completions of a run into intervals.
+///
+/// Invariants: sequence numbers count from 1 without a gap over all phases; an interval ends at a
+/// multiple of the period after its phase's start, or where its phase ends.
+pub struct Recorder {
+    period: Nanos,
+    next_seq: u64,
+    phase: u32,
+    began: Nanos,
+    read: Tally,
+    write: Tally,
+    errors: u64,
+    phase_read: Tally,
+    phase_write: Tally,
+}
+
+impl Recorder {
+    /// A recorder that closes an interval every `period`, which must be above 0.
+    #[must_use]
+    pub fn new(period: Nanos) -> Self {
+        Self {
+            period: period.max(Nanos(1)),
+            next_seq: 1,
+            phase: 0,
+            began: Nanos(0),
+            read: Tally::new(Precision::Interval),
+            write: Tally::new(Precision::Interval),
+            errors: 0,
+            phase_read: Tally::new(Precision::Phase),
+            phase_write: Tally::new(Precision::Phase),
+        }
+    }
+
+    /// A phase begins now.
+    pub fn begin_phase(&mut self, phase: u32, now: Nanos) {
+        self.phase = phase;
+        self.began = now;
+        self.phase_read = Tally::new(Precision::Phase);
+        self.phase_write = Tally::new(Precision::Phase);
+    }
+
+    /// When the open interval is due.
+    #[must_use]
+    pub fn due(&self) -> Nanos {
+        self.began + self.period
+    }
+
+    /// Closes the open interval if it is due at `now`. Call until it gives `None`.
+    pub fn close_if_due(&mut self, now: Nanos) -> Option<Interval> {
+        let due = self.due();
+        (now >= due).then(|| self.close(due))
+    }
+
+    /// Time passed in which nothing was asked on purpose (a pause): the open interval starts anew.
+    ///
+    /// What was counted before the pause is returned as a shorter interval, if there was anything.
+    pub fn skip_to(&mut self, pause_began: Nanos, now: Nanos) -> Option<Interval> {
+        let counted = self.read.ios + self.write.ios + self.errors > 0;
+        let interval = (counted && pause_began > self.began).then(|| self.close(pause_began));
+        self.began = now;
+        interval
+    }
+
+    /// The phase ends now: closes what is open, and gives the phase's sums.
+    pub fn end_phase(&mut self, now: Nanos) -> (Option<Interval>, Tally, Tally) {
+        let interval = (now > self.began).then(|| self.close(now));
+        let read = std::mem::replace(&mut self.phase_read, Tally::new(Precision::Phase));
+        let write = std::mem::replace(&mut self.phase_write, Tally::new(Precision::Phase));
+        (interval, read, write)
+    }
+
+    /// Counts one completion into the open interval.
+    pub fn record(&mut self, completion: &Completion) {
+        match completion.result {
+            Ok(len) => {
+                let latency = completion.completed - completion.issued;
+                let (now, phase) = match completion.io.op {
+                    Op::Read => (&mut self.read, &mut self.phase_read),
+                    Op::Write => (&mut self.write, &mut self.phase_write),
+                };
+                now.record(Bytes(u64::from(len)), latency);
+                phase.record(Bytes(u64::from(len)), latency);
+            }
+            Err(_) => self.errors += 1,
+        }
+    }
+
+    fn close(&mut self, end: Nanos) -> Interval {
+        let interval = Interval {
+            seq: self.next_seq,
+            phase: self.phase,
+            t: end,
+            duration: end - self.began,
+            read: std::mem::replace(&mut self.read, Tally::new(Precision::Interval)),
+            write: std::mem::replace(&mut self.write, Tally::new(Precision::Interval)),
+            errors: std::mem::take(&mut self.errors),
+        };
+        self.next_seq += 1;
+        self.began = end;
+        interval
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::probe::engine::Io;
+
+    fn done(op: Op, at_ms: u64) -> Completion {
+        Completion {
+            io: Io { op, offset: 0, len: 4096 },
+            issued: Nanos::from_millis(at_ms - 1),
+            completed: Nanos::from_millis(at_ms),
+            result: Ok(4096),
+        }
+    }
+
+    #[test]
+    fn a_silent_second_is_an_interval_too() {
+        let mut recorder = Recorder::new(Nanos::from_secs(1));
+        recorder.begin_phase(0, Nanos(0));
+        recorder.record(&done(Op::Write, 10));
+        let now = Nanos::from_millis(3_500);
+        let intervals: Vec<_> = std::iter::from_fn(|| recorder.close_if_due(now)).collect();
+        assert_eq!(intervals.iter().map(|interval| interval.seq).collect::<Vec<_>>(), [1, 2, 3]);
+        assert_eq!(intervals.iter().map(|interval| interval.write.ios).collect::<Vec<_>>(), [1, 0, 0]);
+    }
+
+    #[test]
+    fn the_sums_of_a_phase_are_the_sums_of_its_intervals() {
+        let mut recorder = Recorder::new(Nanos::from_secs(1));
+        recorder.begin_phase(0, Nanos(0));
+        let mut ios = 0;
+        for at in [100, 900, 1_100, 2_200] {
+            while let Some(interval) = recorder.close_if_due(Nanos::from_millis(at)) {
+                ios += interval.read.ios;
+            }
+            recorder.record(&done(Op::Read, at));
+        }
+        let (last, read, write) = recorder.end_phase(Nanos::from_millis(2_300));
+        ios += last.unwrap().read.ios;
+        assert_eq!((ios, read.ios, write.ios), (4, 4, 0));
+    }
+
+    #[test]
+    fn sequence_numbers_go_on_over_phases_and_pauses() {
+        let mut recorder = Recorder::new(Nanos::from_secs(1));
+        recorder.begin_phase(0, Nanos(0));
+        recorder.record(&done(Op::Read, 100));
+        let before = recorder.skip_to(Nanos::from_millis(200), Nanos::from_secs(60)).unwrap();
+        assert_eq!((before.seq, before.duration), (1, Nanos::from_millis(200)));
+        let (last, ..) = recorder.end_phase(Nanos::from_secs(61));
+        assert_eq!(last.unwrap().seq, 2);
+        recorder.begin_phase(1, Nanos::from_secs(61));
+        let next = recorder.close_if_due(Nanos::from_secs(62)).unwrap();
+        assert_eq!((next.seq, next.phase), (3, 1));
+    }
+}
