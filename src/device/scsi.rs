@@ -66,7 +66,11 @@ pub fn read(root: &SysRoot, name: &str, device_path: Option<&str>, facts: &mut F
         (None, Some(usb_device)) => serial_of_bridge(root, &usb_device, facts),
         _ => None,
     };
-    let rotation = pages.b1.known().map(|b1| b1.rotation).or_else(|| ata.map(|ata| ata.rotation));
+    let rotations = [pages.b1.known().map(|b1| b1.rotation), ata.map(|ata| ata.rotation)];
+    let rotation_rpm = rotations.into_iter().flatten().find_map(|rotation| match rotation {
+        Rotation::Rpm(rpm) => Some(rpm),
+        _ => None,
+    });
     ScsiReport {
         names: Names {
             wwn: pages.name.known().cloned(),
@@ -77,10 +81,7 @@ pub fn read(root: &SysRoot, name: &str, device_path: Option<&str>, facts: &mut F
         },
         vendor,
         firmware,
-        rotation_rpm: match rotation {
-            Some(Rotation::Rpm(rpm)) => Some(rpm),
-            _ => None,
-        },
+        rotation_rpm,
         timeout_s: timeout.into_known(),
         declared: Declared {
             device_type: pages.device_type,
@@ -109,7 +110,7 @@ fn read_pages(root: &SysRoot, name: &str, usb: bool) -> Pages {
     };
     let disks = root.list(&format!("{dir}/scsi_disk"));
     let zoned_cap_source = format!("{dir}/scsi_disk/{}/zoned_cap", disks.first().map_or("*", String::as_str));
-    let zoned_cap = believable(root.text(&zoned_cap_source), usb, &b1);
+    let zoned_cap = believable(root.text(&zoned_cap_source), usb, &supported, &b1);
     let device_type = match &inquiry {
         Reading::Known(inquiry) => Reading::Known(inquiry.device_type),
         Reading::Unknown(_) => root.number(&format!("{dir}/type")).and_then(|number| match u8::try_from(number) {
@@ -125,13 +126,24 @@ pub(super) fn offers(supported: &Reading<Vec<u8>>, page: u8) -> bool {
     supported.known().is_some_and(|pages| pages.contains(&page))
 }
 
-/// The kernel writes `none` for a drive that it never asked: it skips all VPD pages of USB bridges,
-/// many of which hang when asked. Only where page 0xB1 was read is `none` an answer of the drive.
-fn believable(zoned_cap: Reading<String>, usb: bool, b1: &Reading<BlockDeviceCharacteristics>) -> Reading<String> {
+/// The kernel writes `none` for a drive that it never asked: it skips all VPD pages of USB bridges, many of
+/// which hang when asked. Only where it could read page 0xB1 is `none` an answer of the drive.
+fn believable(
+    zoned_cap: Reading<String>,
+    usb: bool,
+    supported: &Reading<Vec<u8>>,
+    b1: &Reading<BlockDeviceCharacteristics>,
+) -> Reading<String> {
+    let asked = !usb || b1.known().is_some() || offers(supported, 0xb1);
     match zoned_cap {
-        Reading::Known(cap) if cap == "none" && usb && b1.known().is_none() => Reading::Unknown(Unknown::NotTrusted(
-            "the kernel says `none` without having asked: it skips the VPD pages of USB bridges".to_owned(),
-        )),
+        Reading::Known(cap) if cap == "none" && !asked => {
+            let why = if supported.known().is_some() {
+                "the kernel says `none`, but the USB bridge offers no page 0xb1 to ask"
+            } else {
+                "the kernel says `none` without having asked: it skips the VPD pages of USB bridges"
+            };
+            Reading::Unknown(Unknown::NotTrusted(why.to_owned()))
+        }
         reading => reading,
     }
 }

@@ -97,7 +97,7 @@ mod tests {
         page[1] = 0x89;
         page[2..4].copy_from_slice(&[0x02, 0x38]);
         page[56] = 0xec;
-        put(&mut page, 27, b"TS8000MD00-4C2X18 8                     ");
+        put(&mut page, 27, b"TS0800MD00-4C21X88                      ");
         put(&mut page, 10, b"CZ0TAAAA            ");
         page
     }
