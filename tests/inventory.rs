@@ -478,6 +478,17 @@ fn hidden_paths_and_optical_drives_are_left_out() {
 }
 
 #[test]
+fn many_drives_come_in_order_and_none_is_lost() {
+    let mut tree = Tree::new();
+    for index in (0..300).rev() {
+        tree = tree.disk(&format!("nvme{index}n1"), &format!("259:{index}"));
+    }
+    let drives = scan(&tree.root()).drives;
+    let names: Vec<String> = (0..300).map(|index| format!("nvme{index}n1")).collect();
+    assert!(drives.iter().map(|drive| &drive.name).eq(&names));
+}
+
+#[test]
 fn a_host_without_a_name_is_unknown_and_keeps_its_id() {
     let tree = Tree::new();
     let (first, second) = (scan(&tree.root()).host, scan(&tree.root()).host);

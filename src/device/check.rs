@@ -6,6 +6,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use nix::libc;
+use nix::unistd::{AccessFlags, eaccess};
 
 use super::claim::{Incarnation, Unclaimed};
 use super::ownership::{Users, same_file};
@@ -24,7 +25,7 @@ const ZONED_NAMESPACE: u8 = 2;
 ///
 /// For a run that writes: is it in use by anything, above or below; does it carry the mark of a pool or
 /// array; may it be written at all; can it be told apart; is it one of `own_files`, the
-/// service's own; does somebody hold it exclusively. A run that only reads is allowed on a drive in
+/// service's own files and directories; does somebody hold it exclusively. A run that only reads is allowed on a drive in
 /// use, and needs only that the drive is the one that was asked for and opens.
 ///
 /// # Errors
@@ -55,7 +56,10 @@ pub fn check(
             Err(error) => reasons.push(RefusedReason::Unreadable { error: error.to_string() }),
         }
     }
-    reasons.extend(trial(&now, writes, &reasons));
+    // What could not be opened to be examined would only fail once more, in other words.
+    if !reasons.iter().any(|reason| matches!(reason, RefusedReason::Unreadable { .. })) {
+        reasons.extend(trial(&now, writes, &reasons));
+    }
     if reasons.is_empty() {
         Ok(Unclaimed::proved(root.clone(), now, writes, own_files.to_vec(), incarnation))
     } else {
@@ -132,24 +136,28 @@ fn of_itself(drive: &Drive) -> Vec<RefusedReason> {
     reasons
 }
 
-/// Whether the target is a file of the service, or a loop device over one. A disk below such a file is
-/// mounted, which is a reason already.
+/// Whether the target is a file of the service (or in a directory of its own), or a loop device over one. A disk
+/// below such a file is mounted, which is a reason already.
 fn is_own_file(root: &SysRoot, drive: &Drive, own_files: &[PathBuf]) -> bool {
     let target = match drive.kind {
         DeviceKind::File => Some(drive.path.clone()),
         DeviceKind::Loop => Users::read(root).backing_of(&drive.name).map(Path::to_path_buf),
         _ => None,
     };
-    target.is_some_and(|target| own_files.iter().any(|own| same_file(root, own, &target)))
+    target.is_some_and(|target| own_files.iter().any(|own| same_file(root, own, &target) || target.starts_with(own)))
 }
 
 /// Opens the target as the claim will, but for reading, so that a trial is no write to anybody (a device that
-/// is closed after writing makes udev look at it again).
+/// is closed after writing makes udev look at it again); whether it may be written is asked without opening.
 fn trial(drive: &Drive, writes: bool, found: &[RefusedReason]) -> Option<RefusedReason> {
     let exclusive = if writes && drive.kind != DeviceKind::File { libc::O_EXCL } else { 0 };
     let opened =
         OpenOptions::new().read(true).custom_flags(libc::O_DIRECT | libc::O_NONBLOCK | exclusive).open(&drive.path);
-    let error = opened.err()?;
+    let Some(error) = opened.err() else {
+        let allowed = if writes && !drive.read_only { eaccess(&drive.path, AccessFlags::W_OK) } else { Ok(()) };
+        let error = io::Error::from(allowed.err()?);
+        return Some(RefusedReason::Unreadable { error: said(&drive.path, &error) });
+    };
     if error.raw_os_error() != Some(libc::EBUSY) {
         return Some(RefusedReason::Unreadable { error: said(&drive.path, &error) });
     }

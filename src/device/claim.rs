@@ -35,6 +35,11 @@ pub(super) enum Incarnation {
 }
 
 /// A target that the check found no reason to refuse, a moment ago. Not yet opened.
+///
+/// ```compile_fail,E0624
+/// # use drivescope::device::Unclaimed;
+/// let forge = Unclaimed::proved;
+/// ```
 #[derive(Debug)]
 #[must_use = "it is a proof, to be turned into a claim"]
 pub struct Unclaimed {
@@ -94,6 +99,14 @@ pub enum Claimed {
 }
 
 /// A target held exclusively, that may be written to.
+///
+/// Nobody else can make one:
+/// ```compile_fail,E0451
+/// # use drivescope::{device::ClaimedDrive, model::drive::Drive};
+/// fn forge(file: std::fs::File, drive: Drive) -> ClaimedDrive {
+///     ClaimedDrive { file, drive }
+/// }
+/// ```
 #[derive(Debug)]
 pub struct ClaimedDrive {
     file: File,

@@ -26,15 +26,38 @@ pub fn scan(root: &SysRoot) -> Inventory {
     let users = Users::read(root);
     let mut drives = Vec::new();
     let mut left_out = Vec::new();
-    for name in root.block_devices() {
-        match why_left_out(root, &name) {
-            Some(why) => left_out.push(LeftOut { name, why }),
-            None => drives.push(drive(root, &host, &users, &name)),
+    for device in side_by_side(&root.block_devices(), |name| match why_left_out(root, name) {
+        Some(why) => Err(LeftOut { name: name.to_owned(), why }),
+        None => Ok(drive(root, &host, &users, name)),
+    }) {
+        match device {
+            Ok(drive) => drives.push(drive),
+            Err(device) => left_out.push(device),
         }
     }
     naming::mark_twins(&mut drives);
     let scanned_at_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis());
     Inventory { host, scanned_at_ms: i64::try_from(scanned_at_ms).unwrap_or(i64::MAX), drives, left_out }
+}
+
+/// Devices per thread from which on a thread is worth its start.
+const WORTH_A_THREAD: usize = 64;
+
+/// `look` at every name, in order. A scan is a hundred small reads a drive, each a system call that waits for nobody,
+/// so a host with a thousand drives is read by all its processors.
+fn side_by_side<T: Send>(names: &[String], look: impl Fn(&str) -> T + Sync) -> Vec<T> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let share = names.len().div_ceil(threads).max(WORTH_A_THREAD);
+    let look_at_all = |names: &[String]| names.iter().map(|name| look(name)).collect::<Vec<T>>();
+    if names.len() <= share {
+        return look_at_all(names);
+    }
+    std::thread::scope(|scope| {
+        let look_at_all = &look_at_all;
+        let parts: Vec<_> = names.chunks(share).map(|part| scope.spawn(move || look_at_all(part))).collect();
+        // A thread that panicked is a bug in a decoder: it must not turn into drives that are silently missing.
+        parts.into_iter().flat_map(|part| part.join().unwrap_or_else(|bug| std::panic::resume_unwind(bug))).collect()
+    })
 }
 
 /// Who the host is: an id made of its machine id (machine-id(5) asks not to show that itself), name and kernel.
@@ -43,14 +66,18 @@ pub fn host(root: &SysRoot) -> Host {
     let line = |path: &str| {
         root.document(path).into_known().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
     };
+    let name = line("/proc/sys/kernel/hostname");
     let machine = line("/etc/machine-id").filter(|id| id != "uninitialized").unwrap_or_else(|| {
-        // A recording without one, or a container: the place of the tree, or the boot's host name.
+        // A recording is told apart by its place, a container by its host name.
         let place = std::fs::canonicalize(root.base()).unwrap_or_else(|_| root.base().to_path_buf());
-        format!("tree:{}", place.display())
+        match &name {
+            Some(name) if !root.is_recorded() => format!("name:{name}"),
+            _ => format!("tree:{}", place.display()),
+        }
     });
     Host {
         id: Uuid::new_v5(&HOST_NAMESPACE, machine.as_bytes()),
-        name: line("/proc/sys/kernel/hostname").unwrap_or_else(|| "unknown".to_owned()),
+        name: name.unwrap_or_else(|| "unknown".to_owned()),
         kernel: line("/proc/sys/kernel/osrelease").unwrap_or_else(|| "unknown".to_owned()),
     }
 }

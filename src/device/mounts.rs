@@ -155,6 +155,15 @@ mod tests {
         assert_eq!(unescape(r"\777"), r"\777");
     }
 
+    proptest::proptest! {
+        #[test]
+        fn no_line_makes_it_panic(line in ".{0,80}", tail in "[\\\\0-9]{0,8}") {
+            let _ = parse_mount(&format!("1 2 8:0 / /{line} rw - ext4 /dev/{tail} rw"));
+            let _ = parse_mount(&line);
+            let _ = unescape(&tail);
+        }
+    }
+
     #[test]
     fn every_member_of_a_bcachefs_is_a_source() {
         let mount = parse_mount("1 2 0:50 / /b rw - bcachefs /dev/sda:/dev/sdb rw").unwrap();

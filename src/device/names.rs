@@ -60,21 +60,21 @@ pub fn node(name: &str) -> String {
     format!("/dev/{}", name.replace('!', "/"))
 }
 
-/// The kernel name of the block device, whole or partition, that a path leads to: by its
-/// symbolic links first, then by the device number of the node at the end.
+/// The kernel name of the block device, whole or partition, that a path leads to: on this host by the number of the
+/// node at its end, in a recording, which has no nodes, by the name at the end of its symbolic links.
 ///
 /// The number matters: without udev, `/dev/mapper/x` is a node of its own and no link, and any
 /// name may be given to a node by mknod.
 #[must_use]
 pub fn kernel_name(root: &SysRoot, path: &str) -> Option<String> {
-    let end = root.follow(path);
     if !root.is_recorded() {
-        let node = fs::metadata(&end).ok()?;
+        let node = fs::metadata(path).ok()?;
         if !node.file_type().is_block_device() {
             return None;
         }
         return by_number(root, major(node.rdev()), minor(node.rdev()));
     }
+    let end = root.follow(path);
     let name = end.strip_prefix("/dev/")?.replace('/', "!");
     (name != "root" && !name.starts_with("mapper!") && !name.starts_with("disk!")).then_some(name)
 }

@@ -137,7 +137,6 @@ const SIGNATURES: &[Signature] = &[
     content("SquashFS filesystem", 0, b"hsqs", None),
     content("EROFS filesystem", 1024, &[0xe2, 0xe1, 0xf5, 0xe0], None),
     content("bcachefs filesystem", 4120, &BCACHEFS, Some((4168, 32))),
-    content("Minix filesystem", 1040, &[0x8f, 0x13], None),
     content("Apple partition map", 512, b"PM\0\0", None),
     member("LVM2 physical volume", Place::Start(512 + 24), b"LVM2 001", None),
     member("LVM2 physical volume", Place::Start(24), b"LVM2 001", None),

@@ -217,6 +217,15 @@ mod tests {
     }
 
     #[test]
+    fn a_refusal_is_told_from_an_absence_and_from_a_fault() {
+        let said = |errno: i32| why(&io::Error::from_raw_os_error(errno));
+        use nix::libc::{EACCES, ENOENT, ENXIO, EPERM};
+        assert_eq!((said(EACCES), said(EPERM)), (Unknown::NotPermitted, Unknown::NotPermitted));
+        assert_eq!(said(ENOENT), Unknown::Absent);
+        assert!(matches!(said(ENXIO), Unknown::NotReadable(text) if text.contains("No such device")));
+    }
+
+    #[test]
     fn text_may_be_padded_and_need_not_be_utf8() {
         let (_dir, root) = tree();
         fs::write(root.at("/sys/block/sda/model"), b"ST8000\xff DM \0\n").unwrap();

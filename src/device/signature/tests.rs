@@ -39,6 +39,13 @@ fn the_three_exts_are_told_apart_by_their_features() {
 }
 
 #[test]
+fn random_data_with_two_bytes_of_magic_is_no_filesystem() {
+    assert!(recognise(&image(&[(1024, &[0xab; 64]), (1080, &[0x53, 0xef])])).is_empty());
+    assert!(recognise(&image(&[(1024, &[0xab; 64]), (1040, &[0x8f, 0x13])])).is_empty());
+    assert_eq!(only(&[(1040, &[0x8f, 0x13])]).0, "Minix filesystem");
+}
+
+#[test]
 fn filesystems_give_their_label() {
     assert_eq!(only(&[(0, b"XFSB"), (108, b"tank")]), named("XFS filesystem", "tank", Role::Content));
     assert_eq!(only(&[(65_600, b"_BHRfS_M"), (65_672, &[1])]).2, Role::Content);
