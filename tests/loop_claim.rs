@@ -214,10 +214,18 @@ fn partition_table(image: &Path) {
 fn one_mounted_partition_keeps_the_whole_device() {
     let mut bench = Bench::file();
     partition_table(&bench.image());
+    let image = bench.file_target().drive;
+    assert!(
+        what_is_lost(&image, 10 * MIB, 11 * MIB).contains(&"DOS partition table".to_owned()),
+        "nobody lists the partitions of a disk image, so any place of it may be one"
+    );
     bench.attach(&["--partscan"]);
     // A kernel may be built without DOS partition tables; partx tells it what the table says.
     run("partx", &["--update", "--nr", "1:1", bench.device()]);
     let partition = format!("{}p1", bench.device());
+    // The kernel caches a partition apart from its disk; who keeps the disk open keeps what was read of it before.
+    let _kept_open = File::open(bench.device()).unwrap();
+    assert_eq!(what_is_lost(&bench.drive(), 2 * MIB, 3 * MIB).len(), 1, "the partition is empty yet");
     run("mkfs.ext4", &["-q", "-L", "data", &partition]);
     let drive = bench.drive();
     let name = format!("{}p1", bench.name());

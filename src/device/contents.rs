@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::PathBuf;
 
+use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
 use nix::libc;
 
 use super::signature::{self, END_BYTES, Image, Role};
@@ -68,16 +69,18 @@ pub fn examine(drive: &Drive) -> Result<Vec<Found>, ContentsError> {
             bytes: vec![whole.clone()],
         });
     }
+    // The kernel caches a partition apart from its disk, so what it still has of the disk may be older than what was
+    // written to a partition. Only advice: where it is not taken, nothing is worse than before.
+    let _ = posix_fadvise(&file, 0, 0, PosixFadviseAdvice::POSIX_FADV_DONTNEED);
+    let block = u64::from(drive.logical_block_bytes);
     let bare = drive.partitions.is_empty();
-    found
-        .extend(look(&file, &name, &whole, bare, u64::from(drive.logical_block_bytes)).map_err(|(at, e)| fail(at)(e))?);
+    found.extend(look(&file, &name, &whole, bare, block).map_err(|(at, error)| fail(at)(error))?);
     for partition in &drive.partitions {
         let start = partition.start_bytes.get();
         let bytes = start..start.saturating_add(partition.size_bytes.get()).min(whole.end);
         found.push(partition_found(drive, &partition.name, bytes.clone(), partition.size_bytes));
         // Read through the whole device: the partition may have no node (a container has only what it was given).
-        let block = u64::from(drive.logical_block_bytes);
-        found.extend(look(&file, &partition.name, &bytes, true, block).map_err(|(at, e)| fail(at)(e))?);
+        found.extend(look(&file, &partition.name, &bytes, true, block).map_err(|(at, error)| fail(at)(error))?);
     }
     Ok(found)
 }
@@ -116,7 +119,8 @@ fn partition_found(drive: &Drive, name: &str, bytes: Range<u64>, size: Bytes) ->
     Found { content: Content { device: drive.name.clone(), what, label: None }, member: false, bytes: vec![bytes] }
 }
 
-/// Recognises what is on `bytes` of a device. `bare`: what is not recognised counts as data.
+/// Recognises what is on `bytes` of a device. `bare`: the kernel lists no partitions in it, so what is not recognised
+/// counts as data.
 fn look(file: &File, name: &str, bytes: &Range<u64>, bare: bool, block: u64) -> Result<Vec<Found>, (u64, io::Error)> {
     let image = read_image(file, bytes)?;
     let findings = signature::recognise(&image);
@@ -130,8 +134,10 @@ fn look(file: &File, name: &str, bytes: &Range<u64>, bare: bool, block: u64) -> 
             content: Content { device: name.to_owned(), what: finding.what, label: finding.label },
             member: finding.role == Role::Member,
             bytes: match finding.role {
-                Role::Table => table_bytes(bytes, block),
-                Role::Content | Role::Member => vec![bytes.clone()],
+                // A table whose partitions the kernel does not list (a disk image in a file, a kernel without that
+                // format) may have one anywhere.
+                Role::Table if !bare => table_bytes(bytes, block),
+                Role::Table | Role::Content | Role::Member => vec![bytes.clone()],
             },
         })
         .collect())

@@ -40,16 +40,14 @@ pub fn is_placeholder(serial: &str) -> bool {
         "default",
         "empty",
     ];
-    const COUNTING: &str = "01234567890123456789ABCDEF";
+    const COUNTING: &str = "01234567890123456789ABCDEF0123456789ABCDEF";
     let serial = serial.trim();
     let lower = serial.to_ascii_lowercase();
     let mut letters = serial.chars();
     let first = letters.next();
     let all_the_same = letters.all(|letter| Some(letter) == first);
     // 0123456789ABCDEF, 123456789012, 12345678: seen on bridges and card readers of many makes.
-    let counting = serial.len() >= 6
-        && (COUNTING.contains(&serial.to_ascii_uppercase())
-            || "0123456789ABCDEF0123456789ABCDEF".contains(&serial.to_ascii_uppercase()));
+    let counting = serial.len() >= 6 && COUNTING.contains(&serial.to_ascii_uppercase());
     serial.is_empty()
         || all_the_same
         || counting
