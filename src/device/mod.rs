@@ -1,1 +1,58 @@
-//! Linux only: what the host has.
+//! Linux only: what the host has, what each drive says of itself, who uses it, and how it is claimed.
+//!
+//! ```text
+//!  /sys /proc ──→ sysfs ──→ identity (pure: bytes → values)
+//!                   │           │
+//!                   │     scsi, nvme, queue ──→ facts ──→ inventory ──→ model::Inventory
+//!                   └──→ mounts ──→ ownership ──────────────┘  │
+//!  the medium ──→ signature ──→ contents ──┐                   │
+//!                                          ▼                   ▼
+//!                          claim: check ──→ Unclaimed ──→ Claimed ──→ probe
+//! ```
+//! Reading the inventory opens no device and starts no process. Only the check and the claim open
+//! one, and only a [`claim::ClaimedDrive`] can be written to: it comes from an
+//! [`claim::Unclaimed`], and that from a check that found no reason to refuse.
+//!
+//! | file | what |
+//! |---|---|
+//! | `sysfs` | every read under a root prefix, so that a recorded tree serves as a host |
+//! | `names` | kernel names, `/dev` nodes, natural order |
+//! | `identity/` | pure decoders of INQUIRY, VPD pages and IDENTIFY |
+//! | `kind` | kind and transport from name and place |
+//! | `scsi` `scsi_facts` `nvme` `queue` | what each family of drives says, and where it was read |
+//! | `naming` | usable serials, the identity an id is made of, twins |
+//! | `inventory` | the scan |
+//! | `mounts` `ownership` | who uses a device or file |
+//! | `signature` `contents` | what is on the medium |
+//! | `target` | from what a user names to a drive or file |
+//! | `check` `claim` | no writing without the check |
+//! | `ioctl` | unsafe room 1 |
+
+pub mod check;
+pub mod claim;
+pub mod contents;
+pub mod identity;
+pub mod inventory;
+pub mod ioctl;
+pub mod ownership;
+pub mod sysfs;
+pub mod target;
+
+mod facts;
+mod kind;
+mod mounts;
+mod names;
+mod naming;
+mod nvme;
+mod queue;
+mod scsi;
+mod scsi_facts;
+mod signature;
+
+pub use check::check;
+pub use claim::{Claimed, ClaimedDrive, ReadOnlyDrive, Unclaimed};
+pub use contents::losses;
+pub use inventory::scan;
+pub use ownership::{usage_of_device, usage_of_file};
+pub use sysfs::SysRoot;
+pub use target::{ResolveError, Target, TargetRef, resolve};

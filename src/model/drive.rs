@@ -370,6 +370,35 @@ impl<T> Reading<T> {
             Self::Unknown(_) => None,
         }
     }
+
+    /// Why it is not known.
+    pub fn unknown(&self) -> Option<&Unknown> {
+        match self {
+            Self::Known(_) => None,
+            Self::Unknown(why) => Some(why),
+        }
+    }
+
+    /// What it says, if it is known.
+    pub fn into_known(self) -> Option<T> {
+        match self {
+            Self::Known(value) => Some(value),
+            Self::Unknown(_) => None,
+        }
+    }
+
+    /// The same reading, further understood; what is not known stays so, for the same reason.
+    pub fn map<U>(self, understand: impl FnOnce(T) -> U) -> Reading<U> {
+        self.and_then(|value| Reading::Known(understand(value)))
+    }
+
+    /// The same reading, further understood by something that can fail too.
+    pub fn and_then<U>(self, understand: impl FnOnce(T) -> Reading<U>) -> Reading<U> {
+        match self {
+            Self::Known(value) => understand(value),
+            Self::Unknown(why) => Reading::Unknown(why),
+        }
+    }
 }
 
 /// VPD page 0xB1, Block Device Characteristics, as far as it matters here (SBC-4 §6.6.2).
@@ -481,11 +510,16 @@ impl Drive {
         }
     }
 
-    /// The text a person types to confirm a destructive run: the serial, or the path of a
-    /// target that can have none. `None` when a physical drive has no usable serial.
+    /// The text a person types to confirm a destructive run: the serial (the world wide name of a drive
+    /// that has only that), or the path of a target that can have none. `None` when a physical drive
+    /// has no name of its own.
     #[must_use]
     pub fn confirm_phrase(&self) -> Option<String> {
-        if self.kind.can_have_serial() { self.serial.clone() } else { Some(self.path.display().to_string()) }
+        if self.kind.can_have_serial() {
+            self.serial.clone().or_else(|| self.wwn.clone())
+        } else {
+            Some(self.path.display().to_string())
+        }
     }
 }
 
