@@ -18,6 +18,8 @@ pub const ENOSPC: i32 = 28;
 /// Reads go first, but one cached write is put away before every so many of them, so that a
 /// reader cannot hold the cache for ever (syn).
 const READS_PER_DRAIN: u32 = 8;
+/// After a read the drive stays for the next one this long before it turns to its cached writes, ms (syn).
+const LINGER_MS: f64 = 10.0;
 /// In-drive time to acknowledge a cached write or to find a block in DRAM, ms (syn).
 const FIRMWARE_MS: f64 = 0.02;
 
@@ -46,6 +48,7 @@ struct Disk {
     /// When the last command ended: idle cleaning counts from here.
     quiet_since: Nanos,
     reads_since_drain: u32,
+    lingers_until: Nanos,
 }
 
 impl SimDrive {
@@ -63,6 +66,7 @@ impl SimDrive {
                     free_at: Nanos(0),
                     quiet_since: Nanos(0),
                     reads_since_drain: 0,
+                    lingers_until: Nanos(0),
                 })),
             ),
             Inside::Flash { capacity, flash } => {
@@ -129,10 +133,11 @@ impl Disk {
     /// Everything the drive did by itself before `now`.
     fn catch_up(&mut self, now: Nanos) {
         while let Some(oldest) = self.cache.oldest() {
-            if self.free_at.max(oldest.arrived) >= now {
+            let start = self.free_at.max(oldest.arrived).max(self.lingers_until);
+            if start >= now {
                 return;
             }
-            self.drain_one();
+            self.drain_one(start);
         }
         let since = self.quiet_since.max(self.free_at);
         if let Some(busy) = self.translation.idle(&mut self.media, since, now) {
@@ -140,11 +145,11 @@ impl Disk {
         }
     }
 
-    /// Puts the oldest cached write away.
-    fn drain_one(&mut self) {
+    /// Puts the oldest cached write away, at `from` at the earliest.
+    fn drain_one(&mut self, from: Nanos) {
         let queue = u64::try_from(self.cache.len()).unwrap_or(u64::MAX);
         let Some(Dirty { arrived, offset, len }) = self.cache.pop() else { return };
-        let start = self.free_at.max(arrived);
+        let start = self.free_at.max(arrived).max(from);
         let ms = self.translation.write(&mut self.media, Write { offset, len, queue, uncached: false });
         self.free_at = start + millis(ms);
     }
@@ -162,7 +167,7 @@ impl Disk {
         let done = if self.cache.write_back() && !fua {
             let mut room_at = start;
             while !self.cache.has_room(len) {
-                self.drain_one();
+                self.drain_one(start);
                 room_at = self.free_at;
             }
             let arrived = start.max(room_at);
@@ -171,7 +176,7 @@ impl Disk {
         } else {
             let across = interface.transfer(start, start, len);
             while self.cache.oldest().is_some() {
-                self.drain_one();
+                self.drain_one(start);
             }
             // FUA asks for the place itself; a disk whose cache is merely off may use any platter.
             let write = Write { offset, len, queue, uncached: !fua };
@@ -190,13 +195,14 @@ impl Disk {
             self.reads_since_drain += 1;
             if self.reads_since_drain >= READS_PER_DRAIN {
                 self.reads_since_drain = 0;
-                self.drain_one();
+                self.drain_one(start);
             }
             let begin = self.free_at.max(start);
             self.free_at = begin + millis(self.translation.read(&mut self.media, offset, len, queue));
             interface.transfer(begin, self.free_at, len)
         };
         self.quiet_since = done;
+        self.lingers_until = done + millis(LINGER_MS);
         done
     }
 }
