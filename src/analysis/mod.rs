@@ -1,1 +1,28 @@
-//! Intervals in, evidence out.
+//! What is known of how a drive records: from what it says, and from what it did in a run. Pure.
+//!
+//! ```text
+//!   Drive ───────────▶ declared::classify ─────────────────────────┐
+//!   Plan + Samples ──▶ measured::Measured ─▶ verdict::verdict ──▶ combine::combine ──▶ the drive's page
+//!                        │   (cliff, rho)
+//!                        └▶ online::Online: leave a phase out, or end it early, while the run is under way
+//! ```
+//! The rules are those of the public record: a shingled disk whose cache is full writes *slower than
+//! its own head can move*, a conventional one never does. See [`rho`] for the numbers.
+
+pub mod cliff;
+pub mod combine;
+pub mod declared;
+mod evidence;
+pub mod measured;
+pub mod online;
+pub mod rho;
+pub mod verdict;
+mod words;
+
+#[cfg(test)]
+mod fixtures;
+
+pub use combine::combine;
+pub use declared::classify;
+pub use online::Online;
+pub use verdict::verdict;

@@ -15,7 +15,7 @@ use super::workload::Workload;
 pub enum PhaseRole {
     /// Random 4 KiB reads, QD1, whole span: the mechanical floor F (science §4).
     Floor,
-    /// Random 4 KiB reads at QD32.
+    /// The same several at a time, or of another block size: the floor that such writes are held against.
     FloorDeep,
     /// Sequential reads at one place; places run from the outer to the inner edge.
     ZoneProfile,

@@ -1,1 +1,37 @@
-//! Drives that do not exist.
+//! Drives that do not exist, on a virtual clock: ten hours of drive time in about a second of CPU.
+//!
+//! ```text
+//!   an I/O of a probe
+//!        │
+//!   Interface     commands in flight, link rate, largest transfer          (interface)
+//!        │
+//!   DRAM cache    volatile: acknowledges writes while it has room          (cache)
+//!        │
+//!   Translation   where a block really goes: None | MediaCache | CachedStl (translation)
+//!        │
+//!   Media         seek a + b·√d, rotation, rate R(x) from outer to inner   (media)
+//! ```
+//! Each layer is a small parametric model whose constants come from published measurements; each
+//! constant says which, or that it was chosen (marked *syn*). [`drive::SimDrive`] stacks the layers, [`engine::SimEngine`]
+//! drives one as a [`probe::engine::Engine`](crate::probe::engine::Engine), [`preset`] holds the known drives and
+//! [`identity::fleet`] shows them to the inventory as what they would say of themselves.
+//!
+//! The same preset, seed and I/Os give the same completions, to the nanosecond: nothing here reads
+//! a clock or iterates over a hash map.
+
+pub mod cache;
+pub mod drive;
+pub mod engine;
+pub mod flash;
+pub mod identity;
+pub mod interface;
+pub mod media;
+pub mod noise;
+pub mod preset;
+pub mod translation;
+
+#[cfg(test)]
+mod acceptance;
+
+pub use engine::SimEngine;
+pub use identity::fleet;

@@ -253,9 +253,18 @@ fn smr_quick(reader: &mut Reader<'_>, region: &Region, randseed: u64, notes: &mu
     recovery.number_ios = Some(20_000);
     recovery.runtime_s = Some(30);
 
+    // Writes are held against reads of the same size and depth, so the large ones have a floor of their own.
+    let mut large_floor = floor(reader, region, depth, PhaseRole::FloorDeep, randseed);
+    "floor-1m".clone_into(&mut large_floor.name);
+    large_floor.purpose =
+        format!("How fast the head can move with large blocks: random 1 MiB reads, {depth} at a time");
+    if let Action::Io(workload) = &mut large_floor.action {
+        workload.bs = Bytes(block_of(region, LARGE));
+    }
     let mut phases = vec![
         floor(reader, region, 1, PhaseRole::Floor, randseed),
         floor(reader, region, depth, PhaseRole::FloorDeep, randseed),
+        large_floor,
     ];
     let mut random_small = phase(
         "random-4k",

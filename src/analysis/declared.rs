@@ -1,0 +1,116 @@
+//! What a drive declares: the answer of the inventory, before anything was measured.
+//!
+//! The order is that of the sources' strength: the SCSI device type and the kernel's zone model, then the ZONED
+//! field, then the rotation rate. 0 in the ZONED field means "not reported" (SBC-4), and is never read as "no". A
+//! list of models is not asked at all, and `queue/rotational` alone decides nothing: loop, virtio and USB devices have it wrong.
+
+mod sentence;
+mod sources;
+
+use crate::model::drive::{DeviceKind, Drive, Rotation, Transport, ZonedField};
+use crate::model::recording::{Basis, Recording, RecordingState};
+
+/// How sure a statement of the drive itself is, when no other source contradicts it.
+const SAID: f64 = 0.99;
+/// The same when sources disagree.
+const SAID_AND_DENIED: f64 = 0.7;
+/// Not said, but known of the kind: NVMe namespaces and memory cards are flash with hardly an exception.
+const BY_KIND: f64 = 0.85;
+
+/// One source's statement that a drive is of some kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Claim {
+    state: RecordingState,
+    source: &'static str,
+}
+
+/// How the drive records by its own and the kernel's word. Pure: reads only `drive`.
+#[must_use]
+pub fn classify(drive: &Drive) -> Recording {
+    let claims = claims(drive);
+    let evidence = sources::evidence(drive);
+    let Some(first) = claims.first().copied() else {
+        let (state, sentence) = sentence::nothing_said(drive);
+        return Recording { state, basis: Basis::None, confidence: 0.0, sentence, evidence };
+    };
+    let others: Vec<Claim> = claims.iter().copied().filter(|claim| claim.state != first.state).collect();
+    let confidence = if !others.is_empty() {
+        SAID_AND_DENIED
+    } else if first.source == BY_ITS_KIND {
+        BY_KIND
+    } else {
+        SAID
+    };
+    let mut sentence = sentence::said(drive, first.state, first.source);
+    if !others.is_empty() {
+        let said: Vec<_> =
+            others.iter().map(|claim| format!("{} says {}", claim.source, claim.state.label())).collect();
+        sentence.push_str(&format!(
+            " Its sources disagree: {} says {}, but {}.",
+            first.source,
+            first.state.label(),
+            said.join(" and ")
+        ));
+    }
+    Recording { state: first.state, basis: Basis::Declared, confidence, sentence, evidence }
+}
+
+/// The source of a claim that nobody made: the kind of device alone.
+const BY_ITS_KIND: &str = "the kind of device";
+
+/// Every statement that names a state, strongest first.
+fn claims(drive: &Drive) -> Vec<Claim> {
+    use RecordingState::{DriveManaged, HostAware, HostManaged, Ssd, Zns};
+    let declared = &drive.declared;
+    let nvme = drive.kind == DeviceKind::NvmeNamespace;
+    let mut claims = Vec::new();
+    let mut claim = |state, source| claims.push(Claim { state, source });
+    if declared.device_type.known() == Some(&0x14) {
+        claim(HostManaged, "the SCSI device type (0x14)");
+    }
+    if declared.nvme_csi.known() == Some(&2) {
+        claim(Zns, "the NVMe command set identifier");
+    }
+    let queue = declared.queue_zoned.known().map(String::as_str);
+    let zoned_cap = declared.zoned_cap.known().map(String::as_str);
+    if queue == Some("host-managed") {
+        claim(if nvme { Zns } else { HostManaged }, "queue/zoned");
+    }
+    if zoned_cap == Some("host-managed") {
+        claim(HostManaged, "zoned_cap");
+    }
+    let field = |zoned: Option<ZonedField>| match zoned {
+        Some(ZonedField::HostAware) => Some(HostAware),
+        Some(ZonedField::DriveManaged) => Some(DriveManaged),
+        Some(ZonedField::NotReported | ZonedField::Reserved) | None => None,
+    };
+    let b1 = declared.vpd_b1.known();
+    for (state, source) in [
+        (field(b1.and_then(|page| page.zoned)), "VPD page 0xB1"),
+        (field(declared.ata_zoned.known().copied()), "ATA IDENTIFY word 69"),
+        (zoned_cap.filter(|cap| *cap == "host-aware").map(|_| HostAware), "zoned_cap"),
+        (zoned_cap.filter(|cap| *cap == "drive-managed").map(|_| DriveManaged), "zoned_cap"),
+        (queue.filter(|zoned| *zoned == "host-aware").map(|_| HostAware), "queue/zoned"),
+    ] {
+        if let Some(state) = state {
+            claim(state, source);
+        }
+    }
+    if is_physical(drive) && b1.is_some_and(|page| page.rotation == Rotation::NonRotating) {
+        claim(Ssd, "VPD page 0xB1 (rotation rate 1)");
+    }
+    let zoned = claims.iter().any(|claim| claim.state == Zns);
+    if claims.is_empty() && (nvme || drive.kind == DeviceKind::Mmc) && !zoned {
+        claims.push(Claim { state: Ssd, source: BY_ITS_KIND });
+    }
+    claims
+}
+
+/// Whether the device is a drive of its own, so that what it says of its medium is about a medium.
+fn is_physical(drive: &Drive) -> bool {
+    matches!(drive.kind, DeviceKind::Disk | DeviceKind::NvmeNamespace | DeviceKind::Mmc | DeviceKind::Simulated)
+        && drive.transport != Transport::Virtio
+}
+
+#[cfg(test)]
+mod tests;

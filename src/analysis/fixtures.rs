@@ -1,0 +1,123 @@
+//! Drives, plans and samples made by hand, for the tests of this room.
+
+use std::path::PathBuf;
+
+use serde_json::{Map, Value};
+
+use crate::model::drive::{
+    BlockDeviceCharacteristics, Declared, DeviceKind, Drive, DriveId, Identity, IdentityBasis, QueueLimits, Reading,
+    Rotation, Transport, Unknown, ZonedField,
+};
+use crate::model::interval::{Sample, SampleTally};
+use crate::model::plan::Plan;
+use crate::model::profile::{Pace, Profile, Target, build};
+use crate::model::recording::Recording;
+use crate::model::{Bytes, Nanos};
+
+/// The disk of the fio list (2020): 14 TB, says 5400 rpm and ZONED 0.
+pub fn drive() -> Drive {
+    let mut declared = Declared::nothing(&Unknown::Absent);
+    declared.vpd_b1 = Reading::Known(BlockDeviceCharacteristics {
+        rotation: Rotation::Rpm(5400),
+        form_factor: 2,
+        zoned: Some(ZonedField::NotReported),
+    });
+    Drive {
+        id: DriveId::from_identity("test"),
+        name: "sdx".to_owned(),
+        path: PathBuf::from("/dev/sdx"),
+        kind: DeviceKind::Disk,
+        transport: Transport::Sata,
+        simulated: false,
+        vendor: Some("WDC".to_owned()),
+        model: Some("WD140EMFZ".to_owned()),
+        serial: Some("T1".to_owned()),
+        firmware: None,
+        wwn: None,
+        identity: Identity { basis: IdentityBasis::ModelSerial, key: "test".to_owned(), unique: true, note: None },
+        capacity_bytes: Bytes(14_000_519_643_136),
+        logical_block_bytes: 512,
+        physical_block_bytes: Some(4096),
+        rotational: Some(true),
+        rotation_rpm: None,
+        removable: false,
+        read_only: false,
+        limits: QueueLimits::default(),
+        partitions: Vec::new(),
+        usage: Vec::new(),
+        declared,
+        facts: Vec::new(),
+        recording: Recording::unexamined(),
+    }
+}
+
+/// The plan of `profile` for [`drive`].
+pub fn plan(profile: Profile, parameters: Value) -> Plan {
+    let Value::Object(parameters) = parameters else { panic!("an object") };
+    planned(profile, &parameters, drive().capacity_bytes)
+}
+
+fn planned(profile: Profile, parameters: &Map<String, Value>, capacity: Bytes) -> Plan {
+    let built = build(profile, parameters, Target { capacity, logical_block: 512, pace: Pace::DISK }).unwrap();
+    Plan {
+        profile,
+        drive: drive().id,
+        path: drive().path,
+        destructive: true,
+        bytes_to_write: None,
+        estimated_s: 0,
+        phases: built.phases,
+        offset_bytes: built.offset,
+        size_bytes: built.size,
+        interval_ms: built.interval_ms,
+        randseed: built.randseed,
+        losses: Vec::new(),
+        confirm_phrase: None,
+        notes: Vec::new(),
+    }
+}
+
+/// Samples made one after another.
+#[derive(Default)]
+pub struct Tape {
+    pub samples: Vec<Sample>,
+    t: Nanos,
+}
+
+impl Tape {
+    /// `seconds` seconds of phase `phase` at `ios` per second of `bs` bytes; latency `p50_us`.
+    pub fn writes(&mut self, phase: usize, seconds: u64, ios: u64, bs: u64, p50_us: u64) -> &mut Self {
+        self.push(phase, seconds, (0, ios), bs, p50_us)
+    }
+
+    /// The same of reads.
+    pub fn reads(&mut self, phase: usize, seconds: u64, ios: u64, bs: u64, p50_us: u64) -> &mut Self {
+        self.push(phase, seconds, (ios, 0), bs, p50_us)
+    }
+
+    fn push(&mut self, phase: usize, seconds: u64, (reads, writes): (u64, u64), bs: u64, p50_us: u64) -> &mut Self {
+        for second in 0..seconds {
+            // A little unrest, as in any real drive.
+            let tally = |ios: u64| {
+                let ios = if ios > 20 { ios + ios * (second % 5) / 50 - ios / 25 } else { ios };
+                let p50 = Nanos(p50_us * 1_000);
+                if ios == 0 {
+                    SampleTally::default()
+                } else {
+                    SampleTally { ios, bytes: Bytes(ios * bs), p50, p99: p50, max: p50 }
+                }
+            };
+            self.t = self.t + Nanos::from_secs(1);
+            self.samples.push(Sample {
+                seq: u64::try_from(self.samples.len()).unwrap() + 1,
+                phase: u32::try_from(phase).unwrap(),
+                t: self.t,
+                duration: Nanos::from_secs(1),
+                read: tally(reads),
+                write: tally(writes),
+                errors: 0,
+            });
+        }
+        self
+    }
+}

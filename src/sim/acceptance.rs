@@ -1,0 +1,219 @@
+//! Simulated drives against the published figures they are modelled on. Tolerances are the simulator's, not the drives'.
+
+use std::collections::BinaryHeap;
+
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::drive::SimDrive;
+use super::interface::InterfaceParams;
+use super::media::millis;
+use super::preset::{self, Inside, Preset};
+use crate::model::Nanos;
+use crate::model::approx::f64_of;
+use crate::model::units::{GIB, KIB, MIB};
+use crate::probe::engine::Op;
+
+/// A host that keeps `depth` I/Os in flight.
+struct Host {
+    drive: SimDrive,
+    now: Nanos,
+    random: Xoshiro256PlusPlus,
+    in_flight: BinaryHeap<std::cmp::Reverse<Nanos>>,
+}
+
+impl Host {
+    fn of(preset: &Preset) -> Self {
+        let random = Xoshiro256PlusPlus::seed_from_u64(11);
+        Self { drive: SimDrive::new(preset, 3), now: Nanos(0), random, in_flight: BinaryHeap::new() }
+    }
+
+    fn io(&mut self, op: Op, offset: u64, len: u64, depth: usize) {
+        while self.in_flight.len() >= depth {
+            if let Some(std::cmp::Reverse(done)) = self.in_flight.pop() {
+                self.now = self.now.max(done);
+            }
+        }
+        let done = self.drive.submit(self.now, op, offset, len).unwrap();
+        self.in_flight.push(std::cmp::Reverse(done));
+    }
+
+    /// I/Os per second of `count` random I/Os after `skipped`.
+    fn random(&mut self, op: Op, bs: u64, span: u64, depth: usize, skipped: u64, count: u64) -> f64 {
+        let mut from = self.now;
+        for nth in 0..skipped + count {
+            if nth == skipped {
+                from = self.now;
+            }
+            let offset = self.random.random_range(0..span / bs) * bs;
+            self.io(op, offset, bs, depth);
+        }
+        f64_of(count) / (self.now - from).as_secs_f64()
+    }
+
+    fn sequential(&mut self, op: Op, bs: u64, start: u64, bytes: u64, depth: usize) -> f64 {
+        let from = self.now;
+        for nth in 0..bytes / bs {
+            self.io(op, start + nth * bs, bs, depth);
+        }
+        f64_of(bytes) / (self.now - from).as_secs_f64() / 1e6
+    }
+}
+
+fn near(what: &str, got: f64, expected: f64, tolerance_percent: f64) {
+    println!("{what}: {got:.2}, published {expected}, {:+.1} %", (got / expected - 1.0) * 100.0);
+    assert!((got / expected - 1.0).abs() * 100.0 <= tolerance_percent, "{what}: {got:.2} against {expected}");
+}
+
+fn without_usb(mut preset: Preset) -> Preset {
+    preset.interface = InterfaceParams::SATA;
+    preset
+}
+
+#[test]
+fn the_cliff_of_the_barracuda_comes_after_the_published_amounts() {
+    // csurbhi, tables 3 and 4: uniform random over the whole drive.
+    for (bs, gib) in [(4 * KIB, 1.4), (32 * KIB, 11.2), (64 * KIB, 22.4), (128 * KIB, 44.8), (256 * KIB, 48.3)] {
+        let preset = preset::dm_8tb();
+        let mut host = Host::of(&preset);
+        let mut written = 0_u64;
+        loop {
+            let before = host.now;
+            let offset = host.random.random_range(0..preset.capacity() / bs) * bs;
+            host.io(Op::Write, offset, bs, 1);
+            // The first write that has to wait for a band to be cleaned.
+            if host.now - before > millis(100.0) && host.now > Nanos::from_secs(1) {
+                break;
+            }
+            written += bs;
+        }
+        near(&format!("dm-8tb cliff at {} KiB, GiB", bs / KIB), f64_of(written) / f64_of(GIB), gib, 2.0);
+    }
+}
+
+#[test]
+fn after_the_cliff_the_barracuda_is_slower_than_its_head() {
+    let preset = preset::dm_8tb();
+    let mut host = Host::of(&preset);
+    let before = host.random(Op::Write, 4 * KIB, preset.capacity(), 8, 2_000, 100_000);
+    near("dm-8tb 4K before the cliff, MB/s", before * 4096.0 / 1e6, 12.0, 10.0);
+    let after = host.random(Op::Write, 4 * KIB, preset.capacity(), 8, 300_000, 1_000);
+    // The prototype of the model: 0.051 MB/s. Its sister HA drive was read at 5-10 IOPS.
+    near("dm-8tb 4K after the cliff, IOPS", after, 11.0, 30.0);
+}
+
+#[test]
+fn the_barracuda_frees_its_cache_over_night() {
+    let preset = preset::dm_8tb();
+    let gib = f64_of(GIB);
+    let mut host = Host::of(&preset);
+    host.random(Op::Write, MIB, preset.capacity(), 1, 0, 49_400);
+    let full = f64_of(host.drive.away_bytes()) / gib;
+    near("dm-8tb cache when full, GiB", full, 48.3, 2.0);
+    let mut two_hours = host.drive.clone();
+    two_hours.submit(host.now + Nanos::from_secs(7_200), Op::Read, 0, 4096).unwrap();
+    near("dm-8tb freed in 2 h, GiB", full - f64_of(two_hours.away_bytes()) / gib, 6.0, 15.0);
+    let mut nine_hours = host.drive.clone();
+    nine_hours.submit(host.now + Nanos::from_secs(9 * 3_600), Op::Read, 0, 4096).unwrap();
+    near("dm-8tb freed in 9 h, GiB", full - f64_of(nine_hours.away_bytes()) / gib, 48.3, 15.0);
+}
+
+#[test]
+fn the_conventional_14_tb_writes_as_the_fio_list_read_it() {
+    let preset = preset::cmr_14tb();
+    let whole = preset.capacity();
+    let rate = |span, count| Host::of(&preset).random(Op::Write, 4 * KIB, span, 1, 1_000, count);
+    near("cmr-14tb 4K QD1 whole span, IOPS", rate(whole, 50_000), 490.0, 13.0);
+    near("cmr-14tb 4K QD1 1 GiB, IOPS", rate(GIB, 50_000), 816.0, 13.0);
+    near("cmr-14tb 4K QD1 10 GiB, IOPS", rate(10 * GIB, 50_000), 721.0, 13.0);
+    for (mib, published) in [(1, 100.0), (10, 130.0), (100, 160.0)] {
+        let bs = mib * MIB;
+        let ios = Host::of(&preset).random(Op::Write, bs, whole, 1, 60, 1_000);
+        near(&format!("cmr-14tb {mib} MiB QD1 writes, MB/s"), ios * f64_of(bs) / 1e6, published, 15.0);
+    }
+    let fill = Host::of(&preset).sequential(Op::Write, 512 * MIB, 0, 64 * GIB, 4) * 1e6 / f64_of(MIB);
+    near("cmr-14tb 512 MiB QD4 sequential fill, MiB/s", fill, 157.0, 5.0);
+}
+
+#[test]
+fn the_conventional_14_tb_never_slows_down_as_a_shingled_one_does() {
+    let preset = preset::cmr_14tb();
+    let mut host = Host::of(&preset);
+    let rates: Vec<_> = (0..12).map(|_| host.random(Op::Write, 4 * KIB, preset.capacity(), 8, 0, 50_000)).collect();
+    assert!(rates.iter().all(|rate| (rate / 490.0 - 1.0).abs() < 0.13), "{rates:?}");
+}
+
+#[test]
+fn the_conventional_14_tb_reads_as_its_sibling() {
+    let preset = without_usb(preset::cmr_14tb());
+    let whole = preset.capacity();
+    let rate = |span, depth| Host::of(&preset).random(Op::Read, 4 * KIB, span, depth, 100, 20_000);
+    near("cmr-14tb 4K read QD1 whole span, IOPS", rate(whole, 1), 66.0, 5.0);
+    near("cmr-14tb 4K read QD32 whole span, IOPS", rate(whole, 32), 233.0, 5.0);
+    near("cmr-14tb 4K read QD1 1 GiB, IOPS", rate(GIB, 1), 175.0, 5.0);
+    near("cmr-14tb 4K read QD32 1 GiB, IOPS", rate(GIB, 32), 717.0, 5.0);
+}
+
+#[test]
+fn the_conventional_4_tb_with_its_cache_off_and_with_synced_writes() {
+    let off = preset::cmr_4tb();
+    let span = off.capacity();
+    near("cmr-4tb 4K WCE off, IOPS", Host::of(&off).random(Op::Write, 4 * KIB, span, 1, 100, 50_000), 264.0, 5.0);
+    let mut host = Host::of(&off);
+    let mut now = Nanos(0);
+    for _ in 0..5_000 {
+        let offset = host.random.random_range(0..span / 4096) * 4096;
+        now = host.drive.submit_flagged(now, Op::Write, offset, 4096, true).unwrap();
+    }
+    near("cmr-4tb 4K synced to its place, IOPS", 5_000.0 / now.as_secs_f64(), 96.0, 5.0);
+}
+
+#[test]
+fn an_ssd_reads_without_moving_and_slows_down_only_some() {
+    let preset = preset::ssd_1tb();
+    let mut host = Host::of(&preset);
+    let reads = host.random(Op::Read, 4 * KIB, preset.capacity(), 1, 10, 5_000);
+    assert!(reads > 5_000.0, "{reads}");
+    let fresh = host.random(Op::Write, MIB, preset.capacity(), 8, 100, 2_000);
+    let full = host.random(Op::Write, MIB, preset.capacity(), 8, 40_000, 2_000);
+    near("ssd-1tb 1M sustained, MiB/s", full, 370.0, 5.0);
+    assert!(fresh / full > 1.2 && fresh / full < 6.0, "{fresh} {full}");
+}
+
+/// Writes a region in order, scatters `count` blocks over it, and reads it in order before and after, MB/s.
+fn reread(preset: &Preset, count: u64) -> (f64, f64) {
+    let mut host = Host::of(preset);
+    let start = preset.capacity() / 2 / MIB * MIB;
+    host.sequential(Op::Write, MIB, start, 256 * MIB, 1);
+    let before = host.sequential(Op::Read, MIB, start, 256 * MIB, 1);
+    for _ in 0..count {
+        let offset = start + host.random.random_range(0..256 * MIB / 4096) * 4096;
+        host.io(Op::Write, offset, 4096, 8);
+    }
+    (before, host.sequential(Op::Read, MIB, start, 256 * MIB, 1))
+}
+
+#[test]
+fn scattered_blocks_read_back_from_home_on_a_conventional_disk_and_not_on_a_shingled_one() {
+    let (before, after) = reread(&preset::cmr_14tb(), 4_096);
+    println!("cmr-14tb re-read {before:.1} -> {after:.1} MB/s");
+    assert!(after / before > 0.7, "{before} {after}");
+    let (before, after) = reread(&preset::dm_14tb(), 4_096);
+    println!("dm-14tb re-read {before:.1} -> {after:.1} MB/s");
+    assert!(before > 50.0 && after / before < 0.1, "{before} {after}");
+}
+
+#[test]
+fn a_narrow_range_of_a_shingled_disk_cleans_more_blocks_at_once() {
+    let Inside::Disk { translation, .. } = preset::dm_8tb().inside else { panic!("a disk") };
+    let super::translation::TranslationParams::CachedStl(params) = translation else { panic!("shingled") };
+    let mut small = preset::dm_8tb();
+    if let Inside::Disk { translation, .. } = &mut small.inside {
+        let params = super::translation::CachedStlParams { map_entries: 20_000, ..params };
+        *translation = super::translation::TranslationParams::CachedStl(params);
+    }
+    let capacity = small.capacity();
+    let wide = Host::of(&small).random(Op::Write, 4 * KIB, capacity, 8, 25_000, 2_000);
+    let narrow = Host::of(&small).random(Op::Write, 4 * KIB, 20 * GIB, 8, 25_000, 20_000);
+    assert!(narrow > 5.0 * wide, "{narrow} {wide}");
+}

@@ -1,0 +1,112 @@
+//! The volatile DRAM cache: writes it has acknowledged and not yet put anywhere.
+
+use std::collections::VecDeque;
+
+use crate::model::Nanos;
+
+/// The constants of one DRAM cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CacheParams {
+    /// WCE: whether a write is acknowledged once it is in here.
+    pub write_back: bool,
+    /// `K`: most dirty entries.
+    pub max_entries: usize,
+    /// `W`: most dirty bytes.
+    pub max_bytes: u64,
+}
+
+/// An acknowledged write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Dirty {
+    /// When its data began to arrive.
+    pub arrived: Nanos,
+    /// First byte.
+    pub offset: u64,
+    /// Bytes.
+    pub len: u64,
+}
+
+/// The dirty entries of one drive, oldest first.
+#[derive(Debug, Clone)]
+pub struct DramCache {
+    params: CacheParams,
+    dirty: VecDeque<Dirty>,
+    bytes: u64,
+}
+
+impl DramCache {
+    /// Empty.
+    #[must_use]
+    pub fn new(params: CacheParams) -> Self {
+        Self { params, dirty: VecDeque::new(), bytes: 0 }
+    }
+
+    /// WCE.
+    #[must_use]
+    pub fn write_back(&self) -> bool {
+        self.params.write_back
+    }
+
+    /// Whether a write of `len` bytes can be taken now. One write of any size fits an empty cache:
+    /// it streams through.
+    #[must_use]
+    pub fn has_room(&self, len: u64) -> bool {
+        self.dirty.is_empty()
+            || (self.dirty.len() < self.params.max_entries && self.bytes.saturating_add(len) <= self.params.max_bytes)
+    }
+
+    /// Takes a write.
+    pub fn push(&mut self, entry: Dirty) {
+        self.bytes = self.bytes.saturating_add(entry.len);
+        self.dirty.push_back(entry);
+    }
+
+    /// The next to be put away.
+    #[must_use]
+    pub fn oldest(&self) -> Option<Dirty> {
+        self.dirty.front().copied()
+    }
+
+    /// Gives up the oldest entry.
+    pub fn pop(&mut self) -> Option<Dirty> {
+        let entry = self.dirty.pop_front()?;
+        self.bytes = self.bytes.saturating_sub(entry.len);
+        Some(entry)
+    }
+
+    /// Dirty entries: what a drive may choose among when it empties the cache.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.dirty.len()
+    }
+
+    /// Whether nothing is dirty.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.dirty.is_empty()
+    }
+
+    /// Whether one entry holds all of `offset..offset+len`.
+    #[must_use]
+    pub fn holds(&self, offset: u64, len: u64) -> bool {
+        self.dirty.iter().any(|entry| entry.offset <= offset && offset + len <= entry.offset + entry.len)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_full_by_entries_or_by_bytes() {
+        let mut cache = DramCache::new(CacheParams { write_back: true, max_entries: 2, max_bytes: 100 });
+        let entry = |len| Dirty { arrived: Nanos(0), offset: 0, len };
+        assert!(cache.has_room(1_000), "an empty cache lets a large write stream through");
+        cache.push(entry(60));
+        assert!(cache.has_room(40) && !cache.has_room(41));
+        cache.push(entry(1));
+        assert!(!cache.has_room(1));
+        cache.pop();
+        assert!(cache.has_room(99) && cache.holds(0, 1) && !cache.holds(0, 2));
+    }
+}

@@ -1,0 +1,256 @@
+//! One simulated drive: the layers stacked, and one mechanism that does one thing at a time.
+
+use super::cache::{Dirty, DramCache};
+use super::flash::Flash;
+use super::interface::Interface;
+use super::media::{Media, millis};
+use super::noise::Noise;
+use super::preset::{Inside, Preset};
+use super::translation::{Translation, Write};
+use crate::model::Nanos;
+use crate::probe::engine::Op;
+
+/// `EINVAL`: what Linux answers to a misaligned or empty direct I/O, and to a read past the end.
+pub const EINVAL: i32 = 22;
+/// `ENOSPC`: what Linux answers to a write past the end of a block device.
+pub const ENOSPC: i32 = 28;
+
+/// Reads go first, but one cached write is put away before every so many of them, so that a
+/// reader cannot hold the cache for ever (syn).
+const READS_PER_DRAIN: u32 = 8;
+/// After a read the drive stays for the next one this long before it turns to its cached writes, ms (syn).
+const LINGER_MS: f64 = 10.0;
+/// In-drive time to acknowledge a cached write or to find a block in DRAM, ms (syn).
+const FIRMWARE_MS: f64 = 0.02;
+
+/// A drive in use. Its whole future is a function of the preset, the seed and the I/Os.
+#[derive(Debug, Clone)]
+pub struct SimDrive {
+    capacity: u64,
+    logical_block: u64,
+    interface: Interface,
+    inside: Mechanism,
+}
+
+#[derive(Debug, Clone)]
+enum Mechanism {
+    Disk(Box<Disk>),
+    Flash(Box<Flash>),
+}
+
+#[derive(Debug, Clone)]
+struct Disk {
+    cache: DramCache,
+    translation: Translation,
+    media: Media,
+    /// When the mechanism has done what it was given so far.
+    free_at: Nanos,
+    /// When the last command ended: idle cleaning counts from here.
+    quiet_since: Nanos,
+    reads_since_drain: u32,
+    lingers_until: Nanos,
+}
+
+impl SimDrive {
+    /// A drive as it leaves its box.
+    #[must_use]
+    pub fn new(preset: &Preset, seed: u64) -> Self {
+        let noise = Noise::new(seed);
+        let (capacity, inside) = match &preset.inside {
+            Inside::Disk { media, cache, translation } => (
+                media.capacity,
+                Mechanism::Disk(Box::new(Disk {
+                    cache: DramCache::new(*cache),
+                    translation: Translation::new(translation.clone()),
+                    media: Media::new(media.clone(), noise),
+                    free_at: Nanos(0),
+                    quiet_since: Nanos(0),
+                    reads_since_drain: 0,
+                    lingers_until: Nanos(0),
+                })),
+            ),
+            Inside::Flash { capacity, flash } => {
+                (*capacity, Mechanism::Flash(Box::new(Flash::new(flash.clone(), noise))))
+            }
+        };
+        Self {
+            capacity,
+            logical_block: u64::from(preset.logical_block),
+            interface: Interface::new(preset.interface),
+            inside,
+        }
+    }
+
+    /// Hands over one I/O at `now`, which must not go back. Returns when it will have ended.
+    /// How many others are in flight the drive knows by itself.
+    ///
+    /// # Errors
+    /// The error number a kernel would answer with at once: [`EINVAL`] or [`ENOSPC`].
+    pub fn submit(&mut self, now: Nanos, op: Op, offset: u64, len: u64) -> Result<Nanos, i32> {
+        self.submit_flagged(now, op, offset, len, false)
+    }
+
+    /// As [`submit`](Self::submit); with `fua` a write is acknowledged only at its place on the medium.
+    ///
+    /// # Errors
+    /// As [`submit`](Self::submit).
+    pub fn submit_flagged(&mut self, now: Nanos, op: Op, offset: u64, len: u64, fua: bool) -> Result<Nanos, i32> {
+        if len == 0 || !offset.is_multiple_of(self.logical_block) || !len.is_multiple_of(self.logical_block) {
+            return Err(EINVAL);
+        }
+        if offset.checked_add(len).is_none_or(|end| end > self.capacity) {
+            return Err(if op == Op::Write { ENOSPC } else { EINVAL });
+        }
+        let (start, queue) = self.interface.admit(now);
+        let done = match &mut self.inside {
+            Mechanism::Disk(disk) => match op {
+                Op::Read => disk.read(&mut self.interface, start, queue, offset, len),
+                Op::Write => disk.write(&mut self.interface, start, queue, offset, len, fua),
+            },
+            Mechanism::Flash(flash) => {
+                let ready = match op {
+                    Op::Read => flash.read(start),
+                    Op::Write => flash.write(start, len),
+                };
+                self.interface.transfer(start, ready, len)
+            }
+        };
+        self.interface.occupy(done);
+        Ok(done)
+    }
+
+    /// Bytes of acknowledged writes that are not at home (in a media cache or a shingled disk's cache area).
+    #[must_use]
+    pub fn away_bytes(&self) -> u64 {
+        match &self.inside {
+            Mechanism::Disk(disk) => disk.translation.away_bytes(),
+            Mechanism::Flash(_) => 0,
+        }
+    }
+}
+
+impl Disk {
+    /// Everything the drive did by itself before `now`.
+    fn catch_up(&mut self, now: Nanos) {
+        while let Some(oldest) = self.cache.oldest() {
+            let start = self.free_at.max(oldest.arrived).max(self.lingers_until);
+            if start >= now {
+                return;
+            }
+            self.drain_one(start);
+        }
+        let since = self.quiet_since.max(self.free_at);
+        if let Some(busy) = self.translation.idle(&mut self.media, since, now) {
+            self.free_at = self.free_at.max(busy);
+        }
+    }
+
+    /// Puts the oldest cached write away, at `from` at the earliest.
+    fn drain_one(&mut self, from: Nanos) {
+        let queue = u64::try_from(self.cache.len()).unwrap_or(u64::MAX);
+        let Some(Dirty { arrived, offset, len }) = self.cache.pop() else { return };
+        let start = self.free_at.max(arrived).max(from);
+        let ms = self.translation.write(&mut self.media, Write { offset, len, queue, uncached: false });
+        self.free_at = start + millis(ms);
+    }
+
+    fn write(
+        &mut self,
+        interface: &mut Interface,
+        start: Nanos,
+        queue: u64,
+        offset: u64,
+        len: u64,
+        fua: bool,
+    ) -> Nanos {
+        self.catch_up(start);
+        let done = if self.cache.write_back() && !fua {
+            let mut room_at = start;
+            while !self.cache.has_room(len) {
+                self.drain_one(start);
+                room_at = self.free_at;
+            }
+            let arrived = start.max(room_at);
+            self.cache.push(Dirty { arrived, offset, len });
+            interface.transfer(arrived, arrived + millis(FIRMWARE_MS), len)
+        } else {
+            let across = interface.transfer(start, start, len);
+            while self.cache.oldest().is_some() {
+                self.drain_one(start);
+            }
+            // FUA asks for the place itself; a disk whose cache is merely off may use any platter.
+            let write = Write { offset, len, queue, uncached: !fua };
+            self.free_at = self.free_at.max(across) + millis(self.translation.write(&mut self.media, write));
+            self.free_at
+        };
+        self.quiet_since = done;
+        done
+    }
+
+    fn read(&mut self, interface: &mut Interface, start: Nanos, queue: u64, offset: u64, len: u64) -> Nanos {
+        self.catch_up(start);
+        let done = if self.cache.holds(offset, len) {
+            interface.transfer(start, start + millis(FIRMWARE_MS), len)
+        } else {
+            self.reads_since_drain += 1;
+            if self.reads_since_drain >= READS_PER_DRAIN {
+                self.reads_since_drain = 0;
+                self.drain_one(start);
+            }
+            let begin = self.free_at.max(start);
+            self.free_at = begin + millis(self.translation.read(&mut self.media, offset, len, queue));
+            interface.transfer(begin, self.free_at, len)
+        };
+        self.quiet_since = done;
+        self.lingers_until = done + millis(LINGER_MS);
+        done
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sim::preset;
+
+    #[test]
+    fn nothing_past_the_end_nothing_crooked_and_nothing_empty_is_done() {
+        let preset = preset::cmr_14tb();
+        let mut drive = SimDrive::new(&preset, 1);
+        let end = preset.capacity();
+        assert_eq!(drive.submit(Nanos(0), Op::Write, end, 4096), Err(ENOSPC));
+        assert_eq!(drive.submit(Nanos(0), Op::Write, end - 4096, 8192), Err(ENOSPC));
+        assert_eq!(drive.submit(Nanos(0), Op::Read, end, 4096), Err(EINVAL));
+        assert_eq!(drive.submit(Nanos(0), Op::Write, u64::MAX - 511, 4096), Err(ENOSPC));
+        assert_eq!(drive.submit(Nanos(0), Op::Read, 100, 4096), Err(EINVAL));
+        assert_eq!(drive.submit(Nanos(0), Op::Read, 0, 0), Err(EINVAL));
+        assert!(drive.submit(Nanos(0), Op::Write, end - 4096, 4096).is_ok());
+    }
+
+    #[test]
+    fn a_cached_write_is_acknowledged_long_before_the_head_has_moved() {
+        let mut drive = SimDrive::new(&preset::cmr_14tb(), 1);
+        let done = drive.submit(Nanos(0), Op::Write, 1 << 43, 4096).unwrap();
+        assert!(done < Nanos(200_000), "{done}");
+        let mut read = SimDrive::new(&preset::cmr_14tb(), 1);
+        assert!(read.submit(Nanos(0), Op::Read, 1 << 43, 4096).unwrap() > Nanos(5_000_000));
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_times_and_another_seed_others() {
+        let times = |seed| {
+            let mut drive = SimDrive::new(&preset::dm_14tb(), seed);
+            let mut now = Nanos(0);
+            (0..2_000u64)
+                .map(|i| {
+                    let op = if i % 3 == 0 { Op::Read } else { Op::Write };
+                    now = drive
+                        .submit(now, op, (i * 7_919_000_000_000) % 13_000_000_000_000 / 4096 * 4096, 4096)
+                        .unwrap();
+                    now
+                })
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(times(5), times(5));
+        assert_ne!(times(5), times(6));
+    }
+}
