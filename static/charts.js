@@ -1,0 +1,98 @@
+// Draws what the server describes (/api/v1/runs/{id}/charts) with ECharts, in the page's colours.
+import { clock, figure, latency } from './format.js';
+
+/** A custom property as a colour that a canvas understands: light-dark() must be resolved first. */
+function colour(name) {
+  const probe = document.createElement('span');
+  probe.style.color = `var(${name})`;
+  document.body.append(probe);
+  const value = getComputedStyle(probe).color;
+  probe.remove();
+  return value;
+}
+
+const valueOf = (id, value) => (id === 'latency' ? latency(value) : figure(value));
+
+export class Charts {
+  constructor(phaseNames) {
+    this.charts = [];
+    this.phaseNames = phaseNames;
+    document.addEventListener('themechange', () => this.paintTheme());
+    new ResizeObserver(() => this.charts.forEach(({ view }) => view.resize())).observe(document.querySelector('main'));
+  }
+
+  /** Makes the charts, or gives those that are there newer phases. */
+  describe(description) {
+    for (const { id, option } of description.charts) {
+      const known = this.charts.find((chart) => chart.id === id);
+      if (known) {
+        known.option.series = option.series;
+        this.paintTheme();
+        continue;
+      }
+      const place = document.querySelector(`[data-chart="${id}"]`);
+      if (!place || !option) continue;
+      place.replaceChildren();
+      const view = echarts.init(place, null, { renderer: 'canvas' });
+      view.group = 'run';
+      this.charts.push({ id, option, view });
+      view.setOption(option);
+    }
+    echarts.connect('run');
+    this.paintTheme();
+  }
+
+  /** Colours and words: what a description in JSON cannot hold. */
+  paintTheme() {
+    const [ink, muted, rule, surface, a, b] = ['--ink', '--muted', '--rule', '--surface', '--phase-a', '--phase-b'].map(colour);
+    const side = { read: colour('--read'), write: colour('--write') };
+    const font = getComputedStyle(document.body).fontFamily;
+    const axis = { axisLine: { lineStyle: { color: rule } }, axisTick: { lineStyle: { color: rule } }, axisLabel: { color: muted, fontFamily: font, hideOverlap: true } };
+    for (const { id, option, view } of this.charts) {
+      view.setOption({
+        textStyle: { fontFamily: font },
+        legend: { textStyle: { color: ink }, inactiveColor: muted },
+        tooltip: {
+          backgroundColor: surface, borderColor: rule, textStyle: { color: ink, fontFamily: font, fontSize: 12 },
+          formatter: (items) => this.tip(id, items),
+        },
+        xAxis: { ...axis, axisLabel: { ...axis.axisLabel, formatter: clock }, splitLine: { show: false } },
+        yAxis: { ...axis, axisLabel: { ...axis.axisLabel, formatter: (v) => valueOf(id, v).replace(/\.0+(?= |$)/, '') }, splitLine: { lineStyle: { color: rule, opacity: 0.6 } } },
+        dataZoom: [{ id: 'slider', borderColor: rule, fillerColor: 'transparent', handleStyle: { color: surface, borderColor: muted }, moveHandleStyle: { color: muted }, dataBackground: { lineStyle: { color: rule }, areaStyle: { color: rule } }, textStyle: { color: muted }, labelFormatter: clock }],
+        series: option.series.map((series) => {
+          if (series.id === 'phases') {
+            const data = series.markArea.data.map(([from, to]) => [{ ...from, itemStyle: { color: from.shade ? a : b } }, to]);
+            return { id: 'phases', markArea: { silent: true, data, label: { color: muted, fontFamily: font, fontSize: 11, position: 'insideTop' } } };
+          }
+          const main = side[series.id.split('_')[0]];
+          return { id: series.id, itemStyle: { color: main }, lineStyle: { color: main } };
+        }),
+      });
+    }
+  }
+
+  tip(id, items) {
+    const some = items.filter((item) => item.value?.[1] != null);
+    if (!some.length) return '';
+    const lines = some.map((item) => `${item.marker}${item.seriesName}  ${valueOf(id, item.value[1])}`);
+    return [clock(some[0].value[0]), ...lines].join('\n');
+  }
+
+  /** New data, and a legend of those curves only that have any. */
+  paint(points) {
+    for (const { id, option, view } of this.charts) {
+      const curves = option.series.filter((series) => series.id !== 'phases');
+      const used = curves.filter((series) => points.has(series.id));
+      view.setOption({
+        legend: { data: used.map((series) => series.name) },
+        series: curves.map((series) => ({ id: series.id, data: points.series(series.id) })),
+      }, { lazyUpdate: true });
+      const now = document.querySelector(`[data-chart-now="${id}"]`);
+      const last = points.newest;
+      if (now && last) {
+        const told = used.filter((series) => last[series.id] != null).map((series) => `${series.name} ${valueOf(id, last[series.id])}`);
+        now.textContent = told.length ? `Last: ${told.join(', ')}.` : '';
+      }
+    }
+  }
+}
