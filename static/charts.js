@@ -18,7 +18,16 @@ export class Charts {
     this.charts = [];
     this.phaseNames = phaseNames;
     document.addEventListener('themechange', () => this.paintTheme());
-    new ResizeObserver(() => this.charts.forEach(({ view }) => view.resize())).observe(document.querySelector('main'));
+    new ResizeObserver(() => this.fit()).observe(document.querySelector('main'));
+  }
+
+  /** On a narrow page the legend takes a second line, and the axis less room. */
+  fit() {
+    for (const { id, view } of this.charts) {
+      view.resize();
+      const narrow = view.getWidth() < 560;
+      view.setOption({ grid: { top: narrow && id === 'latency' ? 54 : 30, left: narrow ? 52 : 64 } });
+    }
   }
 
   /** Makes the charts, or gives those that are there newer phases. */
@@ -40,6 +49,7 @@ export class Charts {
     }
     echarts.connect('run');
     this.paintTheme();
+    this.fit();
   }
 
   /** Colours and words: what a description in JSON cannot hold. */
@@ -51,14 +61,14 @@ export class Charts {
     for (const { id, option, view } of this.charts) {
       view.setOption({
         textStyle: { fontFamily: font },
-        legend: { textStyle: { color: ink }, inactiveColor: muted },
+        legend: { textStyle: { color: ink }, inactiveColor: muted, itemStyle: { opacity: 0 } },
         tooltip: {
           backgroundColor: surface, borderColor: rule, textStyle: { color: ink, fontFamily: font, fontSize: 12 },
           formatter: (items) => this.tip(id, items),
         },
         xAxis: { ...axis, axisLabel: { ...axis.axisLabel, formatter: clock }, splitLine: { show: false } },
         yAxis: { ...axis, axisLabel: { ...axis.axisLabel, formatter: (v) => valueOf(id, v).replace(/\.0+(?= |$)/, '') }, splitLine: { lineStyle: { color: rule, opacity: 0.6 } } },
-        dataZoom: [{ id: 'slider', borderColor: rule, fillerColor: 'transparent', handleStyle: { color: surface, borderColor: muted }, moveHandleStyle: { color: muted }, dataBackground: { lineStyle: { color: rule }, areaStyle: { color: rule } }, textStyle: { color: muted }, labelFormatter: clock }],
+        dataZoom: [{ id: 'slider', borderColor: rule, fillerColor: 'transparent', handleStyle: { color: surface, borderColor: muted }, moveHandleStyle: { color: muted }, showDataShadow: false, textStyle: { color: muted }, labelFormatter: clock }],
         series: option.series.map((series) => {
           if (series.id === 'phases') {
             const data = series.markArea.data.map(([from, to]) => [{ ...from, itemStyle: { color: from.shade ? a : b } }, to]);

@@ -52,13 +52,17 @@ function paintSoon() {
 
 // ---- the run itself -----------------------------------------------------------------------------
 
+// What the sections of the page show. The page itself may be older than the first answer of the API.
+let shown = `${document.body.dataset.state} ${document.body.dataset.phase}`;
+const gist = (r) => `${r.state} ${r.progress.phase} ${r.phases.length} ${r.stalled} ${Boolean(r.verdict)}`;
+
 function takeRun(next) {
-  const changed = !run || run.state !== next.state || run.stalled !== next.stalled || !run.verdict !== !next.verdict
-    || run.progress.phase !== next.progress.phase || run.phases.length !== next.phases.length;
-  const first = !run;
+  const first = run === null;
   run = next;
   phaseNames = run.plan.phases.map((phase) => phase.name);
-  if (changed && !first) sectionsSoon();
+  const changed = first ? `${run.state} ${run.progress.phase}` !== shown : gist(run) !== shown;
+  shown = gist(run);
+  if (changed) sectionsSoon();
   paintSoon();
 }
 

@@ -147,6 +147,10 @@ fn option(description: &Description, areas: &Value) -> Result<Value, serde_json:
     chart = chart.series(Line::new().id("phases").name("phases").symbol(Symbol::None).silent(true));
 
     let mut option = serde_json::to_value(&chart)?;
+    if !last {
+        // Room above the curves for the names of the phases.
+        option["yAxis"]["boundaryGap"] = json!([0, "18%"]);
+    }
     option["useUTC"] = json!(true);
     option["tooltip"]["renderMode"] = json!("richText");
     option["tooltip"]["confine"] = json!(true);

@@ -67,6 +67,11 @@ impl Field {
         self.parameter.default == "required"
     }
 
+    /// A default that is a value stands in the empty field; one in words stands below it.
+    fn placeholder(&self) -> &'static str {
+        if self.parameter.default.contains(' ') { "" } else { self.parameter.default }
+    }
+
     /// The bounds in words; none where they are those of the number type.
     fn range(&self) -> Option<String> {
         let told = |number: u64| if number == 0 { "0".to_owned() } else { format::grouped(&number) };
@@ -74,7 +79,7 @@ impl Field {
             Kind::Choice { .. } => None,
             Kind::Integer { min, max: u64::MAX } => Some(format!("{} or more", told(min))),
             Kind::Integer { min, max } => Some(format!("{} to {}", told(min), told(max))),
-            Kind::Bytes { .. } => Some("bytes, or with k, m, g, t (powers of 1024)".to_owned()),
+            Kind::Bytes { .. } => Some("Bytes, or with k, m, g, t (powers of 1024)".to_owned()),
         }
     }
 }

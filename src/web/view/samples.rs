@@ -264,6 +264,7 @@ fn simulated(name: &str, model: &str) -> Drive {
     drive.path = PathBuf::from(format!("sim:{name}"));
     drive.identity.basis = IdentityBasis::Simulated;
     if name == "zns-ssd" {
+        drive.rotation_rpm = None;
         drive.recording =
             recording(RecordingState::Zns, Basis::Declared, 1.0, "A zoned SSD: NVMe Zoned Namespaces, and says so.");
     }

@@ -4,7 +4,7 @@
 //! seconds beside one of two hours must still be seen.
 
 use crate::model::approx::{f64_of, f64_of_len};
-use crate::model::plan::{Gate, Phase, Plan};
+use crate::model::plan::{Action, Gate, Phase, Plan};
 use crate::model::run::Run;
 
 /// Share of the line that no phase goes below, unless there are very many.
@@ -71,6 +71,16 @@ pub struct Segment<'a> {
 }
 
 impl Segment<'_> {
+    /// Whether the phase reads, writes or rests, as a CSS class. The list of phases says it in words.
+    #[must_use]
+    pub fn direction(&self) -> &'static str {
+        match &self.phase.action {
+            Action::Idle { .. } => "rests",
+            Action::Io(workload) if workload.rw.writes() => "writes",
+            Action::Io(_) => "reads",
+        }
+    }
+
     /// When the phase is carried out, where that depends on earlier ones.
     #[must_use]
     pub fn condition(&self) -> Option<&'static str> {
