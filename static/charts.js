@@ -43,13 +43,35 @@ export class Charts {
       if (!place || !option) continue;
       place.replaceChildren();
       const view = echarts.init(place, null, { renderer: 'canvas' });
-      view.group = 'run';
       this.charts.push({ id, option, view });
       view.setOption(option);
+      this.link(view);
     }
-    echarts.connect('run');
     this.paintTheme();
     this.fit();
+  }
+
+  /** One pointer and one zoom for all. Not by echarts.connect(): it passes a pointer on as "series 0,
+   *  point n", and hides it where that series has a gap, which is half of every run. */
+  link(view) {
+    const others = () => this.charts.map((chart) => chart.view).filter((other) => other !== view);
+    view.getZr().on('mousemove', () => { this.leader = view; });
+    view.on('updateAxisPointer', ({ axesInfo }) => {
+      if (this.leader !== view) return;
+      for (const other of others()) {
+        const x = axesInfo.length ? other.convertToPixel({ xAxisIndex: 0 }, axesInfo[0].value) : null;
+        other.dispatchAction(x == null ? { type: 'hideTip' } : { type: 'showTip', x, y: other.getHeight() / 2 });
+      }
+    });
+    view.getZr().on('globalout', () => others().forEach((other) => other.dispatchAction({ type: 'hideTip' })));
+    view.on('datazoom', () => {
+      const { start, end } = view.getOption().dataZoom[0];
+      for (const other of others()) {
+        const zoom = other.getOption().dataZoom[0];
+        // Equal already: the way back of our own message.
+        if (zoom.start !== start || zoom.end !== end) other.dispatchAction({ type: 'dataZoom', start, end });
+      }
+    });
   }
 
   /** Colours and words: what a description in JSON cannot hold. */
@@ -68,7 +90,7 @@ export class Charts {
         },
         xAxis: { ...axis, axisLabel: { ...axis.axisLabel, formatter: clock }, splitLine: { show: false } },
         yAxis: { ...axis, axisLabel: { ...axis.axisLabel, formatter: (v) => valueOf(id, v).replace(/\.0+(?= |$)/, '') }, splitLine: { lineStyle: { color: rule, opacity: 0.6 } } },
-        dataZoom: [{ id: 'slider', borderColor: rule, fillerColor: 'transparent', handleStyle: { color: surface, borderColor: muted }, moveHandleStyle: { color: muted }, showDataShadow: false, textStyle: { color: muted }, labelFormatter: clock }],
+        dataZoom: [{ id: 'slider', borderColor: rule, fillerColor: colour('--fade'), handleStyle: { color: surface, borderColor: muted }, moveHandleStyle: { color: muted }, showDataShadow: false, textStyle: { color: muted }, labelFormatter: clock }],
         series: option.series.map((series) => {
           if (series.id === 'phases') {
             const data = series.markArea.data.map(([from, to]) => [{ ...from, itemStyle: { color: from.shade ? a : b } }, to]);

@@ -43,9 +43,9 @@ export function seconds(value) {
   return `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
-/** Exact enough for an axis or a pointer: `1 h 02 min 05 s` without empty ends. */
+/** Exact enough for an axis or a pointer: `1 h 2 min 5 s`. */
 export function clock(ms) {
-  const s = Math.round(ms / 1000);
+  const s = Math.floor(ms / 1000);
   const parts = [[Math.floor(s / 86400), 'd'], [Math.floor(s / 3600) % 24, 'h'], [Math.floor(s / 60) % 60, 'min'], [s % 60, 's']];
   const told = parts.filter(([n]) => n > 0).map(([n, unit]) => `${n} ${unit}`);
   return told.length ? told.join(' ') : '0 s';

@@ -60,6 +60,9 @@ export class Points {
     return true;
   }
 
+  /** The newest intervals one by one, where what came before was thinned. */
+  tail(intervals) { this.last = intervals.slice(-this.recent).map(pointOf); }
+
   get newest() { return this.last[this.last.length - 1]; }
 
   /** `[time, value]` of one figure, the form charts take. */

@@ -106,6 +106,11 @@ async function catchUp() {
   const page = await json(`${api}/intervals?from=${points.lastSeq}&points=1500`);
   for (const interval of page.intervals) points.add(interval);
   points.lastSeq = Math.max(points.lastSeq, page.last_seq ?? 0);
+  if (page.downsampled) {
+    // The table shows every interval, not one of many.
+    const from = Math.max(0, points.lastSeq - recent);
+    points.tail((await json(`${api}/intervals?from=${from}&to=${points.lastSeq}&points=${recent}`)).intervals);
+  }
   paintSoon();
 }
 

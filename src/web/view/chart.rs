@@ -117,7 +117,7 @@ fn option(description: &Description, areas: &Value) -> Result<Value, serde_json:
         .grid(Grid::new().left(64).right(14).top(30).bottom(if last { 68 } else { 26 }))
         .x_axis(Axis::new().type_(AxisType::Time).min(0))
         .y_axis(Axis::new().type_(y_type).split_number(4))
-        // Linked charts pass an action to the component with the same id, so all have both, shown or not.
+        // Zooming one chart zooms all, so all have both, shown or not.
         .data_zoom(DataZoom::new().id("inside").type_(DataZoomType::Inside).filter_mode(FilterMode::Filter))
         .data_zoom(
             DataZoom::new()

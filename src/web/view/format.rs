@@ -77,6 +77,16 @@ pub fn run_clock(t_ms: &u64) -> String {
     human_seconds((t_ms + 500) / 1_000)
 }
 
+/// A point on a run's clock to the second: `1 h 2 min 5 s`.
+#[must_use]
+pub fn clock(t_ms: &u64) -> String {
+    let seconds = t_ms / 1_000;
+    let parts = [(seconds / 86_400, "d"), (seconds / 3_600 % 24, "h"), (seconds / 60 % 60, "min"), (seconds % 60, "s")];
+    let told: Vec<_> =
+        parts.iter().filter(|(count, _)| *count > 0).map(|(count, unit)| format!("{count} {unit}")).collect();
+    if told.is_empty() { "0 s".to_owned() } else { told.join(" ") }
+}
+
 /// 0 to 1 as `37 %`. Only the very end is 100 %.
 #[must_use]
 pub fn percent(fraction: &f64) -> String {
@@ -147,6 +157,7 @@ mod tests {
         assert_eq!(ago(&at, &(at + 61_000)), "61 s ago");
         assert_eq!(ago(&at, &at), "just now");
         assert_eq!(ago(&(at + 7_800_000), &at), "in 2 h 10 min");
+        assert_eq!(clock(&3_725_900), "1 h 2 min 5 s");
         assert_eq!(utc_for_people(&i64::MAX), "an impossible time");
     }
 
