@@ -17,3 +17,4 @@ pub mod device;
 pub mod model;
 pub mod probe;
 pub mod sim;
+pub mod web;

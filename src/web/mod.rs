@@ -1,0 +1,3 @@
+//! The face of the service.
+pub mod assets;
+pub mod view;

@@ -1,0 +1,74 @@
+//! One run, live.
+
+use askama::Template;
+
+use super::timeline::{self, Segment};
+use super::{Frame, chart, format, mark, plan};
+use crate::model::interval::{Interval, Tally};
+use crate::model::plan::Phase;
+use crate::model::run::{Run, RunState, StopReason};
+
+/// How many of the last intervals the page's table shows, by itself and live.
+pub const RECENT: usize = 60;
+
+/// `GET /runs/{id}`
+#[derive(Template)]
+#[template(path = "run.html")]
+pub struct RunPage<'a> {
+    /// Around the page.
+    pub frame: Frame<'a>,
+    /// The run.
+    pub run: &'a Run,
+    /// Each phase's intervals merged into one, in the order of the phases, as far as it has come.
+    pub phase_totals: &'a [Interval],
+    /// The last intervals, oldest first; at most [`RECENT`] are shown.
+    pub recent: &'a [Interval],
+}
+
+impl RunPage<'_> {
+    fn segments(&self) -> Vec<Segment<'_>> {
+        timeline::of_run(self.run)
+    }
+
+    fn charts(&self) -> [chart::Description; 3] {
+        chart::DESCRIPTIONS
+    }
+
+    fn phase(&self, interval: &Interval) -> Option<&Phase> {
+        self.run.plan.phases.get(usize::try_from(interval.phase).ok()?)
+    }
+
+    /// A line for each direction that a phase used.
+    fn totals(&self) -> Vec<(&Interval, &'static str, &Tally)> {
+        let lines = self.phase_totals.iter().flat_map(|total| {
+            [(total, "read", &total.read), (total, "write", &total.write)].into_iter().filter(|line| line.2.ios > 0)
+        });
+        lines.collect()
+    }
+
+    fn newest_first(&self) -> Vec<&Interval> {
+        self.recent.iter().rev().take(RECENT).collect()
+    }
+
+    fn can_pause(&self) -> bool {
+        self.run.state == RunState::Running
+    }
+
+    fn can_resume(&self) -> bool {
+        matches!(self.run.state, RunState::Paused | RunState::Interrupted)
+    }
+
+    fn can_cancel(&self) -> bool {
+        !self.run.state.is_over() && self.run.state != RunState::Draining
+    }
+
+    /// Why it ended, unless it simply came to its end.
+    fn ended_early(&self) -> Option<&StopReason> {
+        self.run.stop_reason.as_ref().filter(|reason| **reason != StopReason::Completed)
+    }
+
+    fn phase_now(&self) -> &str {
+        let phase = usize::try_from(self.run.progress.phase).ok().and_then(|index| self.run.plan.phases.get(index));
+        phase.map_or(format::NONE, |phase| phase.name.as_str())
+    }
+}
