@@ -27,6 +27,8 @@ fn main() {
 fn prepare() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=static");
+    // sqlx::migrate! embeds the folder without telling cargo.
+    println!("cargo::rerun-if-changed=migrations");
     println!("cargo::rerun-if-changed=Cargo.lock");
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
     let out = PathBuf::from(env::var("OUT_DIR")?);
@@ -55,15 +57,25 @@ fn prepare() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Every package of the lock file: name and folder.
+/// Every package of the lock file that this target needs: name and folder.
 fn packages(root: &Path) -> Result<Vec<(String, PathBuf)>, Box<dyn Error>> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo)
-        .args(["metadata", "--offline", "--format-version", "1", "--manifest-path"])
-        .arg(root.join("Cargo.toml"))
-        .output()?;
+    let target = env::var("TARGET")?;
+    let metadata = |network: &[&str]| {
+        Command::new(&cargo)
+            .args(["metadata", "--locked", "--format-version", "1", "--filter-platform", &target, "--manifest-path"])
+            .arg(root.join("Cargo.toml"))
+            .args(network)
+            .output()
+    };
+    // Without the network first: that is fast, and works on a closed one. A first `cargo build` has
+    // not fetched what only tests need, though, and metadata wants to see everything.
+    let mut output = metadata(&["--offline"])?;
     if !output.status.success() {
-        return Err(format!("cargo metadata --offline failed: {}", one_line(&output.stderr)).into());
+        output = metadata(&[])?;
+    }
+    if !output.status.success() {
+        return Err(format!("cargo metadata failed: {}", one_line(&output.stderr)).into());
     }
     let metadata: Value = serde_json::from_slice(&output.stdout)?;
     let packages = metadata["packages"].as_array().ok_or("cargo metadata lists no packages")?;

@@ -13,8 +13,14 @@
 #![deny(unsafe_code)]
 
 pub mod analysis;
+pub mod app;
+pub mod backend;
+pub mod config;
 pub mod device;
 pub mod model;
 pub mod probe;
+pub mod scheduler;
 pub mod sim;
+pub mod store;
+mod table;
 pub mod web;

@@ -1,10 +1,12 @@
 //! The real engine on a real file, opened with O_DIRECT: nothing lost, nothing outside the region.
 
-use std::fs::{File, OpenOptions};
-use std::os::unix::fs::OpenOptionsExt;
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use drivescope::model::drive::DriveId;
+use drivescope::device::{self, Claimed, SysRoot};
+use drivescope::model::drive::{Drive, DriveId};
 use drivescope::model::interval::Interval;
 use drivescope::model::plan::Plan;
 use drivescope::model::profile::{Pace, Profile, Target, build};
@@ -38,8 +40,9 @@ impl EventSink for Collected {
 
 struct Bench {
     _dir: tempfile::TempDir,
-    path: std::path::PathBuf,
-    file: File,
+    root: SysRoot,
+    target: Drive,
+    path: PathBuf,
 }
 
 impl Bench {
@@ -48,13 +51,14 @@ impl Bench {
         let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let path = dir.path().join("target");
         std::fs::write(&path, vec![0x55; usize::try_from(len).unwrap()]).unwrap();
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .custom_flags(nix::fcntl::OFlag::O_DIRECT.bits())
-            .open(&path)
-            .expect("direct I/O on the target directory's filesystem");
-        Self { _dir: dir, path, file }
+        let root = SysRoot::host();
+        let inventory = device::scan(&root);
+        let target = device::resolve(&root, &inventory, path.to_str().unwrap()).unwrap().drive;
+        Self { _dir: dir, root, target, path }
+    }
+
+    fn claim(&self) -> Claimed {
+        device::check(&self.root, &self.target, true, &[]).unwrap().claim().unwrap()
     }
 
     fn carry_out(&self, capacity: u64, parameters: Value, control: &Control) -> (Collected, Outcome) {
@@ -77,7 +81,7 @@ impl Bench {
             notes: vec![],
             phases: built.phases,
         };
-        let mut engine = UringEngine::new(self.file.try_clone().unwrap(), plan.randseed);
+        let mut engine = UringEngine::new(self.claim(), plan.randseed);
         let mut collected = Collected::default();
         let outcome = carry_out(&plan, &mut engine, control, &mut NoReferee, &mut collected);
         (collected, outcome)
@@ -103,12 +107,12 @@ fn every_io_is_counted_once_in_intervals_and_in_the_sum() {
 fn a_pass_writes_the_whole_region_with_its_odd_tail_and_not_one_byte_beside_it() {
     let bench = Bench::new(4 * MIB);
     // 3 blocks of 64 KiB and a tail of 3 sectors, away from both ends of the file.
-    let (offset, size) = (5 * 512, 3 * 65_536 + 3 * 512);
+    let (offset, size) = (5 * 512usize, 3 * 65_536 + 3 * 512usize);
     let parameters = json!({ "rw": "write", "bs": "64k", "iodepth": 4, "offset": offset, "size": size });
     let (_, outcome) = bench.carry_out(4 * MIB, parameters, &Control::default());
     assert!(matches!(outcome, Outcome::Completed), "{outcome:?}");
     let bytes = std::fs::read(&bench.path).unwrap();
-    let (first, last) = (offset as usize, (offset + size) as usize);
+    let (first, last) = (offset, offset + size);
     assert!(bytes[..first].iter().all(|byte| *byte == 0x55), "before the region");
     assert!(bytes[last..].iter().all(|byte| *byte == 0x55), "after the region");
     let untouched = bytes[first..last].chunks(512).filter(|sector| sector.iter().all(|byte| *byte == 0x55)).count();

@@ -47,48 +47,47 @@ pub trait EventSink {
     fn emit(&mut self, event: ProbeEvent);
 }
 
-/// Sends events over a bounded channel, each with a tag.
+/// Sends events over a bounded channel, each wrapped into the receiver's message.
 ///
 /// A real engine's thread must not wait while I/O is in flight: it would measure its own waiting. So
 /// events that find the channel full are kept here and sent with the next one. A simulated engine
 /// has nothing to spoil and waits (`patient`), which keeps its pace to the store's.
-pub struct ChannelSink<T: Clone + Send> {
-    tag: T,
-    sender: Sender<(T, ProbeEvent)>,
-    backlog: VecDeque<ProbeEvent>,
+pub struct ChannelSink<M> {
+    wrap: Box<dyn Fn(ProbeEvent) -> M + Send>,
+    sender: Sender<M>,
+    backlog: VecDeque<M>,
     patient: bool,
 }
 
-impl<T: Clone + Send> ChannelSink<T> {
-    /// A sink that marks each event with `tag`.
-    #[must_use]
-    pub fn new(tag: T, sender: Sender<(T, ProbeEvent)>, patient: bool) -> Self {
-        Self { tag, sender, backlog: VecDeque::new(), patient }
+impl<M: Send> ChannelSink<M> {
+    /// A sink that sends each event through `wrap`.
+    pub fn new(sender: Sender<M>, patient: bool, wrap: impl Fn(ProbeEvent) -> M + Send + 'static) -> Self {
+        Self { wrap: Box::new(wrap), sender, backlog: VecDeque::new(), patient }
     }
 
     /// Sends what is left, waiting for room. Call when no I/O is in flight any more.
     pub fn flush(&mut self) {
-        while let Some(event) = self.backlog.pop_front() {
+        while let Some(message) = self.backlog.pop_front() {
             // A closed channel means the service is gone: nobody is left to be told.
-            if self.sender.blocking_send((self.tag.clone(), event)).is_err() {
+            if self.sender.blocking_send(message).is_err() {
                 return;
             }
         }
     }
 }
 
-impl<T: Clone + Send> EventSink for ChannelSink<T> {
+impl<M: Send> EventSink for ChannelSink<M> {
     fn emit(&mut self, event: ProbeEvent) {
-        self.backlog.push_back(event);
+        self.backlog.push_back((self.wrap)(event));
         if self.patient {
             self.flush();
             return;
         }
-        while let Some(event) = self.backlog.pop_front() {
-            match self.sender.try_send((self.tag.clone(), event)) {
+        while let Some(message) = self.backlog.pop_front() {
+            match self.sender.try_send(message) {
                 Ok(()) => {}
-                Err(TrySendError::Full((_, event))) => {
-                    self.backlog.push_front(event);
+                Err(TrySendError::Full(message)) => {
+                    self.backlog.push_front(message);
                     return;
                 }
                 Err(TrySendError::Closed(_)) => return,
@@ -108,13 +107,13 @@ mod tests {
     #[test]
     fn a_full_channel_delays_events_and_loses_none() {
         let (sender, mut receiver) = tokio::sync::mpsc::channel(1);
-        let mut sink = ChannelSink::new((), sender, false);
+        let mut sink = ChannelSink::new(sender, false, |event| event);
         for phase in 0..3 {
             sink.emit(left_out(phase));
         }
         let mut seen = Vec::new();
         let drain = std::thread::spawn(move || {
-            while let Some(((), ProbeEvent::PhaseLeftOut { phase, .. })) = receiver.blocking_recv() {
+            while let Some(ProbeEvent::PhaseLeftOut { phase, .. }) = receiver.blocking_recv() {
                 seen.push(phase);
             }
             seen

@@ -11,10 +11,8 @@
 //! two operations, and [`run`](Engine::run) awaits them all.
 
 use std::cell::RefCell;
-use std::fs::File;
 use std::future::Future;
 use std::io;
-use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
@@ -24,6 +22,7 @@ use tokio_uring::buf::fixed::{FixedBuf, FixedBufRegistry};
 
 use super::buffer::Arena;
 use super::engine::{Completion, Engine, EngineError, Io, Op, Source, Step};
+use crate::device::Claimed;
 use crate::model::units::Nanos;
 
 /// Entries of the submission queue; see the module's text.
@@ -35,18 +34,19 @@ const HEARTBEAT: Duration = Duration::from_millis(100);
 /// How long a paused place of the queue sleeps before it asks again.
 const HOLD: Duration = Duration::from_millis(20);
 
-/// An engine on one opened target.
+/// An engine on one claimed target.
 pub struct UringEngine {
-    file: File,
+    claim: Claimed,
     seed: u64,
     start: Instant,
 }
 
 impl UringEngine {
-    /// An engine on `file`, which must have been opened with `O_DIRECT`. The clock begins now.
+    /// An engine on a claimed target, which it holds until it is dropped. The clock begins now.
+    /// A claim for reading has a descriptor that cannot write.
     #[must_use]
-    pub fn new(file: File, seed: u64) -> Self {
-        Self { file, seed, start: Instant::now() }
+    pub fn new(claim: Claimed, seed: u64) -> Self {
+        Self { claim, seed, start: Instant::now() }
     }
 }
 
@@ -55,25 +55,29 @@ impl UringEngine {
 /// # Errors
 /// What the kernel said: `EPERM` under seccomp or `kernel.io_uring_disabled`, `ENOSYS` before 5.1.
 pub fn self_test() -> io::Result<()> {
-    runtime().map(drop)
+    accepted_ring().map(drop)
 }
 
-fn runtime() -> io::Result<tokio_uring::Runtime> {
-    let with = |ring: &io_uring::Builder| {
-        let mut builder = tokio_uring::builder();
-        builder.entries(SUBMISSION_ENTRIES).uring_builder(ring);
-        // A ring is tried first by itself: tokio-uring leaks its runtime when its own ring is refused.
-        ring.build(SUBMISSION_ENTRIES).and_then(|_| tokio_uring::Runtime::new(&builder))
-    };
-    let mut ring = tokio_uring::uring_builder();
-    ring.setup_cqsize(COMPLETION_ENTRIES);
-    let plain = ring.clone();
-    ring.setup_coop_taskrun().setup_single_issuer();
-    match with(&ring) {
+/// The ring's set-up flags that this kernel takes.
+fn accepted_ring() -> io::Result<io_uring::Builder> {
+    let mut plain = tokio_uring::uring_builder();
+    plain.setup_cqsize(COMPLETION_ENTRIES);
+    let mut quiet = plain.clone();
+    quiet.setup_coop_taskrun().setup_single_issuer();
+    match quiet.build(SUBMISSION_ENTRIES) {
+        Ok(_) => Ok(quiet),
         // Kernels before 6.0 do not know the newer flags.
-        Err(error) if error.raw_os_error() == Some(nix::errno::Errno::EINVAL as i32) => with(&plain),
-        other => other,
+        Err(error) if error.raw_os_error() == Some(nix::errno::Errno::EINVAL as i32) => {
+            plain.build(SUBMISSION_ENTRIES).map(|_| plain)
+        }
+        Err(error) => Err(error),
     }
+}
+
+/// tokio-uring leaks half a runtime when its ring is refused, so a ring is tried by itself first.
+fn runtime() -> io::Result<tokio_uring::Runtime> {
+    let ring = accepted_ring()?;
+    tokio_uring::Runtime::new(tokio_uring::builder().entries(SUBMISSION_ENTRIES).uring_builder(&ring))
 }
 
 impl Engine for UringEngine {
@@ -91,7 +95,7 @@ impl Engine for UringEngine {
         let len = usize::try_from(max_len).unwrap_or(usize::MAX);
         // Before the runtime, so that it is dropped after it: see `buffer`.
         let (_arena, buffers) = Arena::with_buffers(count, len, self.seed).map_err(refused)?;
-        let file = self.file.try_clone().map_err(refused)?;
+        let file = self.claim.file().try_clone().map_err(refused)?;
         let runtime = runtime().map_err(|source| EngineError::Ring { iodepth, source })?;
         let start = self.start;
         runtime.block_on(async move {
@@ -180,6 +184,6 @@ impl Queue<'_> {
 
 impl std::fmt::Debug for UringEngine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("UringEngine").field("fd", &self.file.as_raw_fd()).finish_non_exhaustive()
+        f.debug_struct("UringEngine").field("claim", &self.claim).finish_non_exhaustive()
     }
 }

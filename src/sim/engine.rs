@@ -11,6 +11,8 @@ use crate::model::Nanos;
 use crate::model::approx::{f64_of, u64_of};
 use crate::probe::engine::{Completion, Engine, EngineError, Io, Source, Step};
 
+/// How long a paused drive is left alone before the source is asked again.
+const HOLD: Duration = Duration::from_millis(20);
 /// While the thread sleeps for a viewer, it asks the source again after so long: a stop is
 /// honoured within about this time.
 const SLICE: Duration = Duration::from_millis(25);
@@ -105,28 +107,38 @@ impl Engine for SimEngine {
 
     fn run(&mut self, iodepth: u32, _max_len: u32, source: &mut dyn Source) -> Result<(), EngineError> {
         let depth = usize::try_from(iodepth.max(1)).unwrap_or(usize::MAX);
-        let pacer = self.pace.map(|pace| Pacer::new(pace, self.now));
+        let mut pacer = self.pace.map(|pace| Pacer::new(pace, self.now));
         let mut in_flight: BinaryHeap<Reverse<InFlight>> = BinaryHeap::new();
         let mut number = 0;
         let mut finished = false;
         let mut tick_at = source.tick(self.now);
         loop {
             let mut ask_at = None;
-            while !finished && ask_at.is_none() && in_flight.len() < depth {
+            let mut held = false;
+            while !finished && !held && ask_at.is_none() && in_flight.len() < depth {
                 match source.next(self.now) {
                     Step::Issue(io) => {
                         number += 1;
                         in_flight.push(Reverse(self.submit(number, io)));
                     }
                     Step::Wait(until) => ask_at = Some(until.max(self.now + LEAST_STEP)),
+                    Step::Hold => held = true,
                     Step::Finished => finished = true,
                 }
+            }
+            if held && in_flight.is_empty() {
+                // A pause lasts in real time only; afterwards nothing is to be caught up with.
+                thread::sleep(HOLD);
+                pacer = self.pace.map(|pace| Pacer::new(pace, self.now));
+                continue;
             }
             if finished && in_flight.is_empty() {
                 return Ok(());
             }
             let first_done = in_flight.peek().map(|Reverse(first)| first.done);
-            let Some(event) = [first_done, ask_at, Some(tick_at)].into_iter().flatten().min() else { return Ok(()) };
+            // The clock stands still during a pause but for what is in flight.
+            let tick = (!held).then_some(tick_at);
+            let Some(event) = [first_done, ask_at, tick].into_iter().flatten().min() else { return Ok(()) };
             let mut event = event.max(self.now);
             // What is left after a stop has no viewer to wait for.
             if let Some(pacer) = pacer.as_ref().filter(|_| !finished) {

@@ -1,0 +1,149 @@
+//! The only fork between drives that exist and drives that do not.
+
+use std::path::PathBuf;
+
+use crate::device::{self, SysRoot};
+use crate::model::drive::{Content, Drive, Inventory};
+use crate::model::plan::Plan;
+use crate::model::run::RefusedReason;
+use crate::model::units::Bytes;
+use crate::probe::engine::Engine;
+use crate::probe::uring::{UringEngine, self_test};
+use crate::sim::{self, SimEngine};
+
+pub use crate::device::ResolveError;
+
+/// Why real drives cannot be probed on this host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EngineProblem {
+    /// What the kernel said.
+    pub error: String,
+    /// What to do.
+    pub remedy: String,
+}
+
+/// Where drives come from.
+#[derive(Debug)]
+pub struct Backend {
+    root: SysRoot,
+    with_sim: bool,
+    sim_speed: Option<f64>,
+    own_files: Vec<PathBuf>,
+    engine_problem: Option<EngineProblem>,
+}
+
+/// A claimed target and the engine that works on it. Dropping it releases the target.
+pub struct Claim(Box<dyn Engine>);
+
+impl Claim {
+    /// The engine.
+    pub fn engine(&mut self) -> &mut dyn Engine {
+        self.0.as_mut()
+    }
+}
+
+impl Backend {
+    /// The drives below `root`, with the simulated fleet if `with_sim`. `sim_speed` is how many
+    /// simulated seconds pass in a real one (`None`: as fast as possible). `own_files` are never a target.
+    #[must_use]
+    pub fn new(root: SysRoot, with_sim: bool, sim_speed: Option<f64>, own_files: Vec<PathBuf>) -> Self {
+        let engine_problem = self_test().err().map(|error| engine_problem(&error));
+        Self { root, with_sim, sim_speed, own_files, engine_problem }
+    }
+
+    /// Why real drives cannot be probed here, if so.
+    #[must_use]
+    pub fn engine_problem(&self) -> Option<&EngineProblem> {
+        self.engine_problem.as_ref()
+    }
+
+    /// All drives now. Blocking; opens no device.
+    #[must_use]
+    pub fn inventory(&self) -> Inventory {
+        let mut inventory = device::scan(&self.root);
+        if self.with_sim {
+            inventory.drives.extend(sim::fleet());
+        }
+        inventory
+    }
+
+    /// The drive or file that `text` names: an id, a kernel name, a device path, a file's path.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn resolve(&self, inventory: &Inventory, text: &str) -> Result<Drive, ResolveError> {
+        let simulated = inventory.drives.iter().filter(|drive| drive.simulated);
+        let named =
+            |drive: &&Drive| drive.id.to_string() == text || drive.name == text || drive.path.to_string_lossy() == text;
+        match simulated.into_iter().find(named) {
+            Some(drive) => Ok(drive.clone()),
+            None => device::resolve(&self.root, inventory, text).map(|target| target.drive),
+        }
+    }
+
+    /// Every reason against a run on `drive`; none if it may go. Opens the device, changes nothing.
+    #[must_use]
+    pub fn check(&self, drive: &Drive, writes: bool) -> Vec<RefusedReason> {
+        if drive.simulated {
+            return Vec::new();
+        }
+        let mut reasons = device::check(&self.root, drive, writes, &self.own_files).err().unwrap_or_default();
+        if let Some(EngineProblem { error, remedy }) = &self.engine_problem {
+            reasons.push(RefusedReason::NoIoUring { error: error.clone(), remedy: remedy.clone() });
+        }
+        if writes && reasons.is_empty() && drive.confirm_phrase().is_none() {
+            let note = "it has neither a serial number nor a world wide name to confirm it by".to_owned();
+            reasons.push(RefusedReason::IdentityNotUnique { note });
+        }
+        reasons
+    }
+
+    /// What a run that writes `size` bytes from `offset` would destroy.
+    #[must_use]
+    pub fn losses(&self, drive: &Drive, offset: Bytes, size: Bytes) -> Vec<Content> {
+        if drive.simulated {
+            return Vec::new();
+        }
+        device::losses(&self.root, drive, &(offset.0..(offset + size).0))
+    }
+
+    /// Claims the target now: everything is checked again, then it is opened exclusively.
+    ///
+    /// # Errors
+    /// Every reason against it.
+    pub fn claim(&self, drive: &Drive, plan: &Plan) -> Result<Claim, Vec<RefusedReason>> {
+        if drive.simulated {
+            return match sim::preset::named(&drive.name) {
+                Some(preset) => Ok(Claim(Box::new(SimEngine::new(&preset, plan.randseed, self.sim_speed)))),
+                None => Err(vec![RefusedReason::Changed { what: "it is no longer in the simulated fleet".into() }]),
+            };
+        }
+        let unclaimed = device::check(&self.root, drive, plan.destructive, &self.own_files)?;
+        let claimed = unclaimed.claim()?;
+        Ok(Claim(Box::new(UringEngine::new(claimed, plan.randseed))))
+    }
+}
+
+/// What the kernel's refusal means and what to do about it.
+fn engine_problem(error: &std::io::Error) -> EngineProblem {
+    let disabled = std::fs::read_to_string("/proc/sys/kernel/io_uring_disabled").unwrap_or_default();
+    let remedy = match (error.raw_os_error(), disabled.trim()) {
+        (_, "2") => "sysctl kernel.io_uring_disabled=0 (it is 2: nobody may use io_uring on this host)",
+        (_, "1") => {
+            "sysctl kernel.io_uring_disabled=0, or run the service as root or in the group of \
+             kernel.io_uring_group (it is 1: only those may use io_uring)"
+        }
+        (Some(code), _) if code == nix::errno::Errno::ENOSYS as i32 => {
+            "use a kernel of 5.6 or newer, built with CONFIG_IO_URING"
+        }
+        (Some(code), _) if code == nix::errno::Errno::EPERM as i32 => {
+            "a seccomp profile forbids io_uring_setup, as container runtimes do by default: allow io_uring_setup, \
+             io_uring_enter and io_uring_register in it"
+        }
+        (Some(code), _) if code == nix::errno::Errno::ENOMEM as i32 => {
+            "raise the limit of locked memory (ulimit -l, LimitMEMLOCK=)"
+        }
+        _ => "look at the kernel's log for the reason",
+    };
+    EngineProblem { error: error.to_string(), remedy: remedy.to_owned() }
+}

@@ -1,0 +1,87 @@
+//! The command line and its environment. Each flag is also a variable `DRIVESCOPE_…`.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+/// Tells what your drives really are.
+#[derive(Debug, Parser)]
+#[command(name = "drivescope", version, about)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What the program can do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run the service and its web pages
+    Serve(Serve),
+    /// Print the drives of this host
+    List(List),
+}
+
+/// Where drives come from.
+#[derive(Debug, Clone, Args)]
+pub struct Drives {
+    /// Read a recorded host: DIR/sys in place of /sys, DIR/proc of /proc
+    #[arg(long, value_name = "DIR", env = "DRIVESCOPE_SYSROOT")]
+    pub sysroot: Option<PathBuf>,
+
+    /// Add the simulated fleet
+    #[arg(long, env = "DRIVESCOPE_SIM")]
+    pub sim: bool,
+}
+
+/// `drivescope serve`
+#[derive(Debug, Args)]
+pub struct Serve {
+    /// Where drives come from.
+    #[command(flatten)]
+    pub drives: Drives,
+
+    /// Address and port to listen on; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8080", env = "DRIVESCOPE_LISTEN")]
+    pub listen: SocketAddr,
+
+    /// Where the database is kept [default: drivescope in the user's data directory]
+    #[arg(long, value_name = "DIR", env = "DRIVESCOPE_DATA_DIR")]
+    pub data_dir: Option<PathBuf>,
+
+    /// Simulated seconds that pass in a real one, so that one can watch; 0 is as fast as possible
+    #[arg(long, value_name = "FACTOR", default_value_t = 240.0, env = "DRIVESCOPE_SIM_SPEED")]
+    pub sim_speed: f64,
+
+    /// Listen beyond loopback although whoever reaches the port can overwrite drives
+    #[arg(long, env = "DRIVESCOPE_ALLOW_REMOTE_WITHOUT_AUTHENTICATION")]
+    pub allow_remote_without_authentication: bool,
+}
+
+/// `drivescope list`
+#[derive(Debug, Args)]
+pub struct List {
+    /// Where drives come from.
+    #[command(flatten)]
+    pub drives: Drives,
+
+    /// Print what GET /api/v1/drives answers
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl Serve {
+    /// The data directory, and how it was chosen if it was not given.
+    ///
+    /// # Errors
+    /// When none was given and the user has no home.
+    pub fn data_dir(&self) -> Result<PathBuf, String> {
+        if let Some(dir) = &self.data_dir {
+            return Ok(dir.clone());
+        }
+        dirs::data_dir()
+            .map(|dir| dir.join("drivescope"))
+            .ok_or_else(|| "there is no home directory to keep the database in: give --data-dir".to_owned())
+    }
+}

@@ -1,0 +1,32 @@
+//! Who runs when, and what becomes of it. Everything the web sees of running things is a [`Handle`].
+//!
+//! ```text
+//!  web ─▶ Handle ──plan (blocking pool)──▶ Backend: resolve, check, losses
+//!            │
+//!            └─Command──▶ Driver ◀──JobEvent── job threads (claim, carry out, drain)
+//!                           │ select → apply
+//!                           ├─ every 100 ms or 1000 entries: Store::record(batch), and only then
+//!                           └─ Head (watch per run) ──▶ live streams read the table up to it
+//! ```
+//! | file | what |
+//! |---|---|
+//! | `admission` | pure: may this run start beside the others? |
+//! | `planning` | a request made into a plan |
+//! | `driver` | the one task that owns all run state |
+//! | `job` | one run on its own thread |
+//! | `progress` | pure: how far, how long still |
+//! | `inventory` | the drives, classified and kept fresh |
+//! | `handle` | what others may ask |
+
+mod admission;
+mod driver;
+mod handle;
+mod inventory;
+mod job;
+mod planning;
+mod progress;
+
+pub use crate::backend::ResolveError;
+pub use driver::start;
+pub use handle::{Closed, Handle, Order, OrderError, SubmitError};
+pub use inventory::take_inventory;

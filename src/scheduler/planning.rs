@@ -1,0 +1,73 @@
+//! A request made into a plan. Blocking: it looks at the target.
+
+use crate::backend::{Backend, ResolveError};
+use crate::model::drive::{DeviceKind, Drive, Inventory};
+use crate::model::parameters::FieldError;
+use crate::model::plan::Plan;
+use crate::model::profile::{Pace, Target, build};
+use crate::model::run::{RefusedReason, RunRequest};
+use crate::model::units::Bytes;
+
+/// A request that could be made into a plan.
+#[derive(Debug)]
+pub struct Planned {
+    /// The target.
+    pub drive: Drive,
+    /// The plan.
+    pub plan: Plan,
+    /// Why it may not run now; empty if it may.
+    pub refused: Vec<RefusedReason>,
+}
+
+/// A request that could not.
+#[derive(Debug)]
+pub enum PlanError {
+    /// There is no such target.
+    Target(ResolveError),
+    /// Its parameters are wrong.
+    Parameters(Vec<FieldError>),
+}
+
+/// Resolves the target, builds the phases, and asks whether it may be written.
+///
+/// # Errors
+/// When there is no such target or its parameters are wrong.
+pub fn plan(backend: &Backend, inventory: &Inventory, request: &RunRequest) -> Result<Planned, PlanError> {
+    let drive = backend.resolve(inventory, &request.drive).map_err(PlanError::Target)?;
+    let target =
+        Target { capacity: drive.capacity_bytes, logical_block: drive.logical_block_bytes, pace: assumed_pace(&drive) };
+    let built = build(request.profile, &request.parameters, target).map_err(PlanError::Parameters)?;
+    let destructive = built.phases.iter().any(|phase| phase.bytes_to_write != Some(Bytes(0)));
+    let refused = backend.check(&drive, destructive);
+    let losses =
+        if destructive && refused.is_empty() { backend.losses(&drive, built.offset, built.size) } else { Vec::new() };
+    let bytes_to_write = built.phases.iter().map(|phase| phase.bytes_to_write).sum::<Option<Bytes>>();
+    let plan = Plan {
+        profile: request.profile,
+        drive: drive.id,
+        path: drive.path.clone(),
+        destructive,
+        bytes_to_write,
+        estimated_s: built.phases.iter().map(|phase| phase.estimated_s).sum(),
+        offset_bytes: built.offset,
+        size_bytes: built.size,
+        interval_ms: built.interval_ms,
+        randseed: built.randseed,
+        losses,
+        confirm_phrase: if destructive { drive.confirm_phrase() } else { None },
+        notes: built.notes,
+        phases: built.phases,
+    };
+    Ok(Planned { drive, plan, refused })
+}
+
+/// What is assumed of a target before it was measured: a disk, unless the kernel makes the device
+/// itself or the drive declares flash. Wrong at worst in the estimate.
+fn assumed_pace(drive: &Drive) -> Pace {
+    use DeviceKind::{File, Loop, Mmc, Nbd, NullBlk, NvmeNamespace, Ram, VirtualDisk, Zram};
+    match drive.kind {
+        File | Loop | Mmc | Nbd | NullBlk | NvmeNamespace | Ram | VirtualDisk | Zram => Pace::FLASH,
+        _ if drive.rotational == Some(false) => Pace::FLASH,
+        _ => Pace::DISK,
+    }
+}

@@ -1,0 +1,97 @@
+//! How far a run is, and how long it still takes. Pure; better the longer it has run.
+
+use crate::model::approx::f64_of;
+use crate::model::interval::Interval;
+use crate::model::plan::{Action, Gate, Plan};
+use crate::model::run::Progress;
+use crate::model::units::Nanos;
+
+/// Follows one run.
+#[derive(Debug, Clone)]
+pub struct Tracker {
+    phase_began: Nanos,
+    phase_ios: u64,
+    phase_bytes: u64,
+    progress: Progress,
+}
+
+impl Tracker {
+    /// At the beginning.
+    #[must_use]
+    pub fn new(plan: &Plan) -> Self {
+        let mut tracker = Self { phase_began: Nanos(0), phase_ios: 0, phase_bytes: 0, progress: Progress::default() };
+        tracker.progress.remaining_s = Some(later_phases_s(plan, None));
+        tracker
+    }
+
+    /// A phase has begun.
+    pub fn begin_phase(&mut self, phase: u32, t: Nanos) {
+        self.progress.phase = phase;
+        self.phase_began = t;
+        self.phase_ios = 0;
+        self.phase_bytes = 0;
+    }
+
+    /// An interval has ended.
+    pub fn advance(&mut self, plan: &Plan, interval: &Interval) {
+        self.phase_ios += interval.read.ios + interval.write.ios;
+        self.phase_bytes += interval.read.bytes.0 + interval.write.bytes.0;
+        self.progress.written_bytes += interval.write.bytes;
+        self.progress.read_bytes += interval.read.bytes;
+        self.progress.last_seq = interval.seq;
+        let elapsed_s = interval.t.as_secs_f64();
+        let in_phase_s = (interval.t - self.phase_began).as_secs_f64();
+        let remaining_s = self.rest_of_phase_s(plan, in_phase_s) + later_phases_s(plan, Some(interval.phase));
+        self.progress.elapsed_s = elapsed_s;
+        self.progress.remaining_s = Some(remaining_s);
+        let whole = elapsed_s + remaining_s;
+        // 1 is for a run that is over.
+        self.progress.fraction = if whole > 0.0 { (elapsed_s / whole).min(0.999) } else { 0.0 };
+    }
+
+    /// The run is over; a run that came to its end is whole.
+    pub fn finish(&mut self, completed: bool) {
+        self.progress.remaining_s = None;
+        if completed {
+            self.progress.fraction = 1.0;
+        }
+    }
+
+    /// As of now.
+    #[must_use]
+    pub fn progress(&self) -> &Progress {
+        &self.progress
+    }
+
+    fn rest_of_phase_s(&self, plan: &Plan, in_phase_s: f64) -> f64 {
+        let Some(phase) = usize::try_from(self.progress.phase).ok().and_then(|index| plan.phases.get(index)) else {
+            return 0.0;
+        };
+        let (by_time_s, by_work) = match &phase.action {
+            Action::Idle { runtime_s } => (Some(f64_of(*runtime_s) - in_phase_s), None),
+            Action::Io(workload) => {
+                let share = |done: u64, whole: u64| f64_of(done) / f64_of(whole.max(1));
+                let ios = workload.number_ios.map(|whole| share(self.phase_ios, whole));
+                let bytes = workload.io_size_bytes.map(|whole| share(self.phase_bytes, whole.0));
+                let done = ios.into_iter().chain(bytes).reduce(f64::max);
+                (workload.runtime_s.map(|limit| f64_of(limit) - in_phase_s), done)
+            }
+        };
+        let by_work_s = match by_work {
+            Some(done) if done > 0.0 => Some(in_phase_s * (1.0 - done).max(0.0) / done),
+            Some(_) => Some(f64_of(phase.estimated_s) - in_phase_s),
+            None => None,
+        };
+        by_time_s.into_iter().chain(by_work_s).reduce(f64::min).unwrap_or(0.0).max(0.0)
+    }
+}
+
+/// Phases that only a cliff brings about are not counted: most runs do without.
+fn later_phases_s(plan: &Plan, after: Option<u32>) -> f64 {
+    plan.phases
+        .iter()
+        .zip(0u32..)
+        .filter(|(phase, index)| after.is_none_or(|after| *index > after) && phase.gate != Gate::IfCliff)
+        .map(|(phase, _)| f64_of(phase.estimated_s))
+        .sum()
+}

@@ -1,0 +1,204 @@
+//! Intervals, and the batches in which a run's results arrive.
+
+use sqlx::SqliteConnection;
+
+use super::rows::{self, signed};
+use super::{Store, StoreError, runs};
+use crate::model::histogram::{LatencyHistogram, Precision};
+use crate::model::interval::{Interval, Sample, Tally};
+use crate::model::run::{Run, RunId};
+
+/// One thing to be stored.
+#[derive(Debug, Clone, Copy)]
+pub enum Entry<'a> {
+    /// A new interval.
+    Interval(RunId, &'a Interval),
+    /// The sums of a phase that has ended.
+    PhaseSums {
+        /// The run.
+        run: RunId,
+        /// Index in the plan.
+        phase: u32,
+        /// Its reads.
+        read: &'a Tally,
+        /// Its writes.
+        write: &'a Tally,
+    },
+    /// A run's state, progress, phases, verdict.
+    Run(&'a Run),
+}
+
+/// A part of a run's intervals, by sequence number, both ends included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Range {
+    /// First.
+    pub from: u64,
+    /// Last.
+    pub to: u64,
+    /// At most so many.
+    pub limit: u32,
+}
+
+impl Store {
+    /// Stores all entries, or none.
+    ///
+    /// # Errors
+    /// What SQLite said; nothing of the batch is stored then.
+    pub async fn record(&self, entries: &[Entry<'_>]) -> Result<(), StoreError> {
+        let mut transaction = self.writer.begin().await?;
+        for entry in entries {
+            match *entry {
+                Entry::Interval(run, interval) => insert(&mut transaction, run, interval).await?,
+                Entry::PhaseSums { run, phase, read, write } => {
+                    sums(&mut transaction, run, phase, read, write).await?;
+                }
+                Entry::Run(run) => runs::update(&mut transaction, run).await?,
+            }
+        }
+        transaction.commit().await?;
+        Ok(())
+    }
+
+    /// Intervals of a run in order.
+    ///
+    /// # Errors
+    /// What SQLite said.
+    pub async fn intervals(&self, run: RunId, range: Range) -> Result<Vec<Interval>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT * FROM intervals WHERE run = (SELECT key FROM runs WHERE id = ?) AND seq BETWEEN ? AND ?
+             ORDER BY seq LIMIT ?",
+        )
+        .bind(run.to_string())
+        .bind(signed(range.from))
+        .bind(signed(range.to))
+        .bind(range.limit)
+        .fetch_all(&self.reader)
+        .await?;
+        rows.iter().map(rows::interval).collect()
+    }
+
+    /// Everything the analysis needs of a run's intervals.
+    ///
+    /// # Errors
+    /// What SQLite said.
+    pub async fn samples(&self, run: RunId) -> Result<Vec<Sample>, StoreError> {
+        const PAGE: u32 = 5_000;
+        let mut samples = Vec::new();
+        let mut from = 1;
+        loop {
+            // By pages, since an interval with its histograms is fifty times larger than a sample.
+            let page = self.intervals(run, Range { from, to: u64::MAX, limit: PAGE }).await?;
+            let Some(last) = page.last() else { return Ok(samples) };
+            from = last.seq + 1;
+            samples.extend(page.iter().map(Sample::from));
+        }
+    }
+
+    /// The last `count` intervals of a run, oldest first.
+    ///
+    /// # Errors
+    /// What SQLite said.
+    pub async fn last_intervals(&self, run: RunId, count: u32) -> Result<Vec<Interval>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT * FROM intervals WHERE run = (SELECT key FROM runs WHERE id = ?) ORDER BY seq DESC LIMIT ?",
+        )
+        .bind(run.to_string())
+        .bind(count)
+        .fetch_all(&self.reader)
+        .await?;
+        rows.iter().rev().map(rows::interval).collect()
+    }
+
+    /// Each phase that has intervals as one interval: sums of all of them, and, once the phase has
+    /// ended, its latencies.
+    ///
+    /// # Errors
+    /// What SQLite said.
+    pub async fn phase_totals(&self, run: RunId) -> Result<Vec<Interval>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT phase, MAX(seq) AS seq, MAX(t_ns) AS t_ns, SUM(duration_ns) AS duration_ns,
+                    SUM(read_ios) AS read_ios, SUM(read_bytes) AS read_bytes, SUM(write_ios) AS write_ios,
+                    SUM(write_bytes) AS write_bytes, SUM(errors) AS errors, NULL AS read_lat, NULL AS write_lat
+             FROM intervals WHERE run = (SELECT key FROM runs WHERE id = ?) GROUP BY phase ORDER BY phase",
+        )
+        .bind(run.to_string())
+        .fetch_all(&self.reader)
+        .await?;
+        let mut totals = rows.iter().map(rows::interval).collect::<Result<Vec<_>, _>>()?;
+        for (phase, read, write) in self.phase_latencies(run).await? {
+            if let Some(total) = totals.iter_mut().find(|total| total.phase == phase) {
+                total.read.lat = read;
+                total.write.lat = write;
+            }
+        }
+        Ok(totals)
+    }
+
+    /// The latency sums of each phase of a run: `(phase, reads, writes)`.
+    ///
+    /// # Errors
+    /// What SQLite said.
+    pub async fn phase_latencies(
+        &self,
+        run: RunId,
+    ) -> Result<Vec<(u32, LatencyHistogram, LatencyHistogram)>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT phase, read_lat, write_lat FROM phases
+             WHERE run = (SELECT key FROM runs WHERE id = ?) ORDER BY phase",
+        )
+        .bind(run.to_string())
+        .fetch_all(&self.reader)
+        .await?;
+        rows.iter()
+            .map(|row| {
+                let phase: u32 = sqlx::Row::try_get(row, "phase")?;
+                let read = rows::histogram(row, "read_lat", Precision::Phase)?;
+                Ok((phase, read, rows::histogram(row, "write_lat", Precision::Phase)?))
+            })
+            .collect()
+    }
+}
+
+async fn insert(connection: &mut SqliteConnection, run: RunId, interval: &Interval) -> Result<(), StoreError> {
+    sqlx::query(
+        "INSERT INTO intervals (run, seq, phase, t_ns, duration_ns, read_ios, read_bytes, write_ios, write_bytes,
+                                errors, read_lat, write_lat)
+         VALUES ((SELECT key FROM runs WHERE id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    )
+    .bind(run.to_string())
+    .bind(signed(interval.seq))
+    .bind(interval.phase)
+    .bind(signed(interval.t.0))
+    .bind(signed(interval.duration.0))
+    .bind(signed(interval.read.ios))
+    .bind(signed(interval.read.bytes.0))
+    .bind(signed(interval.write.ios))
+    .bind(signed(interval.write.bytes.0))
+    .bind(signed(interval.errors))
+    .bind(interval.read.lat.encode())
+    .bind(interval.write.lat.encode())
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+async fn sums(
+    connection: &mut SqliteConnection,
+    run: RunId,
+    phase: u32,
+    read: &Tally,
+    write: &Tally,
+) -> Result<(), StoreError> {
+    sqlx::query(
+        "INSERT INTO phases (run, phase, read_lat, write_lat)
+         VALUES ((SELECT key FROM runs WHERE id = ?1), ?2, ?3, ?4)
+         ON CONFLICT (run, phase) DO UPDATE SET read_lat = ?3, write_lat = ?4",
+    )
+    .bind(run.to_string())
+    .bind(phase)
+    .bind(read.lat.encode())
+    .bind(write.lat.encode())
+    .execute(connection)
+    .await?;
+    Ok(())
+}

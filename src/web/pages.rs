@@ -1,0 +1,279 @@
+//! The pages: gather what a view needs, render it. Forms are plain HTML and work without a script.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use axum::Router;
+use axum::extract::{Form, Path, Query, State};
+use axum::http::StatusCode;
+use axum::response::{Html, IntoResponse, Redirect, Response};
+use axum::routing::{get, post};
+use serde_json::Map;
+use uuid::Uuid;
+
+use super::AppState;
+use super::problem::Problem;
+use super::view::new_run::parameters_of_form;
+use super::view::run::RECENT;
+use super::view::{
+    DrivePage, DrivesPage, EngineProblem, Frame, MethodsPage, NewRunPage, PlanPage, ProblemPage, ProfileChoice,
+    RunPage, RunsPage, Template,
+};
+use crate::model::drive::Drive;
+use crate::model::parameters::FieldError;
+use crate::model::profile::Profile;
+use crate::model::run::{RefusedReason, Run, RunId, RunRequest};
+use crate::scheduler::{Order, SubmitError};
+use crate::store::RunFilter;
+
+/// Runs on one page of the list.
+const RUNS_PER_PAGE: u32 = 50;
+/// Runs shown on a drive's page.
+const RUNS_OF_A_DRIVE: u32 = 100;
+
+type Pairs = Vec<(String, String)>;
+
+/// The routes.
+pub fn router() -> Router<AppState> {
+    Router::new()
+        .route("/", get(drives))
+        .route("/drives/rescan", post(rescan))
+        .route("/drives/{id}", get(drive))
+        .route("/drives/{id}/runs/new", get(new_run))
+        .route("/drives/{id}/runs/plan", get(plan))
+        .route("/runs", get(runs).post(start))
+        .route("/runs/{id}", get(run))
+        .route("/runs/{id}/cancel", post(cancel))
+        .route("/runs/{id}/pause", post(pause))
+        .route("/runs/{id}/resume", post(resume))
+        .route("/methods", get(methods))
+        .fallback(unknown)
+}
+
+/// A problem as a page.
+struct PageProblem(AppState, Problem);
+
+impl IntoResponse for PageProblem {
+    fn into_response(self) -> Response {
+        let Self(state, problem) = self;
+        let inventory = state.handle.inventory();
+        let page = ProblemPage {
+            frame: frame(&inventory.host),
+            status: problem.status.as_u16(),
+            title: problem.title,
+            detail: Some(&problem.detail).filter(|detail| !detail.is_empty()).map(String::as_str),
+            reasons: &problem.reasons,
+            errors: &problem.errors,
+            advice: None,
+        };
+        let mut response = html(&page);
+        *response.status_mut() = problem.status;
+        response
+    }
+}
+
+type Page = Result<Response, PageProblem>;
+
+fn html(page: &impl Template) -> Response {
+    match page.render() {
+        Ok(text) => Html(text).into_response(),
+        Err(error) => {
+            tracing::error!(%error, "a page could not be rendered");
+            StatusCode::INTERNAL_SERVER_ERROR.into_response()
+        }
+    }
+}
+
+fn frame(host: &crate::model::drive::Host) -> Frame<'_> {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Frame { host, now_ms: i64::try_from(since.as_millis()).unwrap_or(i64::MAX) }
+}
+
+/// Turns any problem into its page.
+fn on_page<E: Into<Problem>>(state: &AppState) -> impl FnOnce(E) -> PageProblem {
+    let state = state.clone();
+    |error| PageProblem(state, error.into())
+}
+
+async fn unknown(State(state): State<AppState>) -> PageProblem {
+    PageProblem(state, Problem::not_found("there is no page at this address"))
+}
+
+async fn drives(State(state): State<AppState>) -> Response {
+    let inventory = state.handle.inventory();
+    let running: Vec<Run> = state.handle.alive().into_iter().map(|(_, run)| run.as_ref().clone()).collect();
+    let engine_problem = state
+        .handle
+        .engine_problem()
+        .map(|problem| EngineProblem { error: &problem.error, remedy: Some(&problem.remedy) });
+    html(&DrivesPage { frame: frame(&inventory.host), inventory: &inventory, running: &running, engine_problem })
+}
+
+async fn rescan(State(state): State<AppState>) -> Page {
+    state.handle.rescan().await.map_err(on_page(&state))?;
+    Ok(Redirect::to("/").into_response())
+}
+
+/// What speaks against reading from, and against writing to, a drive now.
+fn foreseen(state: &AppState, drive: &Drive, attached: bool) -> (Vec<RefusedReason>, Vec<RefusedReason>) {
+    if attached {
+        (state.handle.foresee(drive, false), state.handle.foresee(drive, true))
+    } else {
+        let gone = vec![RefusedReason::Changed { what: "it is not attached now".to_owned() }];
+        (gone.clone(), gone)
+    }
+}
+
+fn choices<'a>(reading: &'a [RefusedReason], writing: &'a [RefusedReason]) -> Vec<ProfileChoice<'a>> {
+    Profile::ALL
+        .into_iter()
+        .map(|profile| {
+            let refused = if profile == Profile::SmrQuick { writing } else { reading };
+            ProfileChoice { profile, refused }
+        })
+        .collect()
+}
+
+async fn drive(State(state): State<AppState>, Path(id): Path<String>) -> Page {
+    let (drive, attached) = state.drive(&id).await.map_err(on_page(&state))?;
+    let filter = RunFilter { drive: Some(drive.id), limit: RUNS_OF_A_DRIVE, ..RunFilter::default() };
+    let runs = state.store.runs(filter).await.map_err(on_page(&state))?;
+    let (reading, writing) = foreseen(&state, &drive, attached);
+    let profiles = choices(&reading, &writing);
+    let inventory = state.handle.inventory();
+    let page = DrivePage { frame: frame(&inventory.host), drive: &drive, runs: &runs, profiles: &profiles, attached };
+    Ok(html(&page))
+}
+
+fn chosen(pairs: &Pairs) -> Option<Profile> {
+    pairs.iter().find(|(name, _)| name == "profile").and_then(|(_, value)| Profile::parse(value))
+}
+
+async fn new_run(State(state): State<AppState>, Path(id): Path<String>, Query(pairs): Query<Pairs>) -> Page {
+    form(&state, &id, pairs, &[]).await
+}
+
+async fn form(state: &AppState, id: &str, pairs: Pairs, errors: &[FieldError]) -> Page {
+    let (drive, attached) = state.drive(id).await.map_err(on_page(state))?;
+    let (reading, writing) = foreseen(state, &drive, attached);
+    let profiles = choices(&reading, &writing);
+    let inventory = state.handle.inventory();
+    let chosen = chosen(&pairs);
+    let given = parameters_of_form(pairs);
+    let page =
+        NewRunPage { frame: frame(&inventory.host), drive: &drive, profiles: &profiles, chosen, given: &given, errors };
+    let mut response = html(&page);
+    if !errors.is_empty() {
+        *response.status_mut() = StatusCode::UNPROCESSABLE_ENTITY;
+    }
+    Ok(response)
+}
+
+async fn plan(State(state): State<AppState>, Path(id): Path<String>, Query(pairs): Query<Pairs>) -> Page {
+    let Some(profile) = chosen(&pairs) else {
+        let errors = [FieldError::new("profile", "must be chosen")];
+        return form(&state, &id, pairs, &errors).await;
+    };
+    let parameters = parameters_of_form(pairs.iter().cloned());
+    let request = RunRequest { drive: id.clone(), profile, parameters: parameters.clone(), confirm: None };
+    match state.handle.plan(request).await {
+        Ok((drive, plan)) => {
+            let inventory = state.handle.inventory();
+            let page = PlanPage {
+                frame: frame(&inventory.host),
+                drive: &drive,
+                plan: &plan,
+                given: &parameters,
+                refused: &[],
+                errors: &[],
+            };
+            Ok(html(&page))
+        }
+        Err(SubmitError::Parameters(errors)) => form(&state, &id, pairs, &errors).await,
+        Err(error) => Err(on_page(&state)(error)),
+    }
+}
+
+async fn start(State(state): State<AppState>, Form(pairs): Form<Pairs>) -> Page {
+    let field = |wanted: &str| pairs.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.clone());
+    let (Some(drive), Some(profile)) = (field("drive"), chosen(&pairs)) else {
+        let errors = vec![FieldError::new("drive", "and profile must be given")];
+        return Err(PageProblem(state, Problem::fields(errors)));
+    };
+    let parameters = parameters_of_form(pairs.iter().cloned());
+    let request =
+        RunRequest { drive: drive.clone(), profile, parameters: parameters.clone(), confirm: field("confirm") };
+    let error = match state.handle.submit(request.clone()).await {
+        Ok(run) => return Ok(Redirect::to(&format!("/runs/{}", run.id)).into_response()),
+        Err(error) => error,
+    };
+    let wrong = match error {
+        SubmitError::Parameters(errors) => return form(&state, &drive, pairs, &errors).await,
+        SubmitError::ConfirmMissing => "is empty: type the phrase that is shown",
+        SubmitError::ConfirmWrong => "is not the phrase that is shown. Is this the right drive?",
+        other => return Err(on_page(&state)(other)),
+    };
+    let (target, plan) = state
+        .handle
+        .plan(RunRequest { confirm: None, parameters: Map::clone(&parameters), ..request })
+        .await
+        .map_err(on_page(&state))?;
+    let inventory = state.handle.inventory();
+    let page = PlanPage {
+        frame: frame(&inventory.host),
+        drive: &target,
+        plan: &plan,
+        given: &parameters,
+        refused: &[],
+        errors: &[FieldError::new("confirm", wrong)],
+    };
+    let mut response = html(&page);
+    *response.status_mut() = StatusCode::UNPROCESSABLE_ENTITY;
+    Ok(response)
+}
+
+async fn runs(State(state): State<AppState>, Query(pairs): Query<Pairs>) -> Page {
+    let before = pairs
+        .iter()
+        .find(|(name, _)| name == "before")
+        .map(|(_, text)| Uuid::parse_str(text).map(RunId))
+        .transpose()
+        .map_err(|_| PageProblem(state.clone(), Problem::malformed("before must be a run's id")))?;
+    let filter = RunFilter { before, limit: RUNS_PER_PAGE, ..RunFilter::default() };
+    let runs = state.store.runs(filter).await.map_err(on_page(&state))?;
+    let full = u32::try_from(runs.len()).is_ok_and(|count| count == RUNS_PER_PAGE);
+    let older = runs.last().filter(|_| full).map(|run| run.id.to_string());
+    let inventory = state.handle.inventory();
+    Ok(html(&RunsPage { frame: frame(&inventory.host), runs: &runs, older: older.as_deref() }))
+}
+
+async fn run(State(state): State<AppState>, Path(id): Path<String>) -> Page {
+    let run = state.run(&id).await.map_err(on_page(&state))?;
+    let phase_totals = state.store.phase_totals(run.id).await.map_err(on_page(&state))?;
+    let count = u32::try_from(RECENT).unwrap_or(u32::MAX);
+    let recent = state.store.last_intervals(run.id, count).await.map_err(on_page(&state))?;
+    let inventory = state.handle.inventory();
+    let page = RunPage { frame: frame(&inventory.host), run: &run, phase_totals: &phase_totals, recent: &recent };
+    Ok(html(&page))
+}
+
+async fn ordered(state: AppState, id: String, order: Order) -> Page {
+    let run = state.order(&id, order).await.map_err(on_page(&state))?;
+    Ok(Redirect::to(&format!("/runs/{}", run.id)).into_response())
+}
+
+async fn cancel(State(state): State<AppState>, Path(id): Path<String>) -> Page {
+    ordered(state, id, Order::Cancel).await
+}
+
+async fn pause(State(state): State<AppState>, Path(id): Path<String>) -> Page {
+    ordered(state, id, Order::Pause).await
+}
+
+async fn resume(State(state): State<AppState>, Path(id): Path<String>) -> Page {
+    ordered(state, id, Order::Resume).await
+}
+
+async fn methods(State(state): State<AppState>) -> Response {
+    let inventory = state.handle.inventory();
+    html(&MethodsPage { frame: frame(&inventory.host) })
+}

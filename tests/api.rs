@@ -1,0 +1,206 @@
+//! The API of the built binary on the simulated fleet: what it answers, and what bad input gets.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod harness;
+
+use harness::{Service, scratch};
+use serde_json::{Value, json};
+
+#[test]
+fn bad_input_gets_a_problem_that_names_it_and_starts_nothing() {
+    let dir = scratch();
+    let service = Service::simulated(dir.path());
+    let ask = |parameters: Value| {
+        service.post("/api/v1/runs", &json!({ "drive": "sim-cmr-14tb", "profile": "custom", "parameters": parameters }))
+    };
+    let named = |parameters: Value, field: &str| {
+        let problem = ask(parameters.clone()).problem(422);
+        let fields: Vec<_> = problem["errors"].as_array().unwrap().iter().map(|error| error["field"].clone()).collect();
+        assert!(fields.contains(&json!(format!("parameters.{field}"))), "{parameters}: {problem}");
+    };
+    let capacity = service.drive("sim-cmr-14tb")["capacity_bytes"].as_u64().unwrap();
+    named(json!({ "rw": "read", "size": 0 }), "size");
+    named(json!({ "rw": "read", "size_bytes": "" }), "size_bytes");
+    named(json!({ "rw": "read", "size": 1000 }), "size");
+    named(json!({ "rw": "read", "size": capacity + 512 }), "size");
+    named(json!({ "rw": "read", "offset": capacity }), "offset");
+    named(json!({ "rw": "read", "offset": 512, "size": capacity }), "size");
+    named(json!({ "rw": "read", "bs": 0 }), "bs");
+    named(json!({ "rw": "read", "bs": 513 }), "bs");
+    named(json!({ "rw": "read", "bs": "8k", "size": "4k" }), "bs");
+    named(json!({ "rw": "read", "bs": "1g", "iodepth": 2 }), "bs");
+    named(json!({ "rw": "read", "iodepth": 0 }), "iodepth");
+    named(json!({ "rw": "read", "iodepth": 1025 }), "iodepth");
+    named(json!({ "rw": "scan" }), "rw");
+    named(json!({}), "rw");
+    named(json!({ "rw": "read", "runtime": 0 }), "runtime");
+    named(json!({ "rw": "read", "interval_ms": 0 }), "interval_ms");
+    named(json!({ "rw": "read", "seed": 1 }), "seed");
+    assert_eq!(service.get("/api/v1/runs").json()["runs"], json!([]));
+}
+
+#[test]
+fn a_body_that_is_no_request_is_a_client_error() {
+    let dir = scratch();
+    let service = Service::simulated(dir.path());
+    service.post_bytes("/api/v1/runs", "application/json", b"{").problem(400);
+    service.post_bytes("/api/v1/runs", "application/json", b"\xff\xfe{}").problem(400);
+    service.post_bytes("/api/v1/runs", "application/json", "[".repeat(50_000).as_bytes()).problem(400);
+    service.post_bytes("/api/v1/runs", "application/json", b"[]").problem(422);
+    service.post_bytes("/api/v1/runs", "text/plain", b"{}").problem(415);
+    service.post_bytes("/api/v1/runs", "application/json", &vec![b' '; 100_000]).problem(413);
+    let problem = service.post("/api/v1/runs", &json!({ "drive": 3, "profile": "smr-slow" })).problem(422);
+    assert_eq!(problem["errors"].as_array().unwrap().len(), 2, "{problem}");
+}
+
+#[test]
+fn what_does_not_exist_is_404_and_what_cannot_be_done_405() {
+    let dir = scratch();
+    let service = Service::simulated(dir.path());
+    let no_uuid = "00000000-0000-0000-0000-000000000000";
+    for path in [
+        "/api/v1/drives/nonsense".to_owned(),
+        format!("/api/v1/drives/{no_uuid}"),
+        "/api/v1/runs/nonsense".to_owned(),
+        format!("/api/v1/runs/{no_uuid}"),
+        format!("/api/v1/runs/{no_uuid}/events"),
+        format!("/api/v1/runs/{no_uuid}/intervals"),
+        "/api/v1/nothing".to_owned(),
+    ] {
+        service.get(&path).problem(404);
+    }
+    service.post("/api/v1/runs", &json!({ "drive": "sdzz", "profile": "inspect" })).problem(404);
+    service.post("/api/v1/runs", &json!({ "drive": "/nowhere/file", "profile": "inspect" })).problem(404);
+    service.post(&format!("/api/v1/runs/{no_uuid}/cancel"), &json!({})).problem(404);
+    service.delete("/api/v1/drives").problem(405);
+    let page = service.get("/nothing");
+    assert_eq!((page.status, page.content_type.as_str()), (404, "text/html; charset=utf-8"));
+}
+
+#[test]
+fn a_destructive_run_needs_the_phrase_and_a_dry_run_tells_it() {
+    let dir = scratch();
+    let service = Service::simulated(dir.path());
+    let mut body = json!({ "drive": "sim-cmr-14tb", "profile": "smr-quick" });
+    service.post("/api/v1/runs", &body).problem(428);
+    body["confirm"] = json!("SIM-DM-0001");
+    service.post("/api/v1/runs", &body).problem(409);
+    body["dry_run"] = json!(true);
+    let plan = service.post("/api/v1/runs", &body);
+    assert_eq!(plan.status, 200);
+    let plan = plan.json();
+    assert_eq!(plan["confirm_phrase"], "SIM-CMR-0001");
+    assert!(plan["bytes_to_write"].as_u64().unwrap() > 64 << 30, "{plan}");
+    assert!(plan["estimated_s"].as_u64().unwrap() > 600, "{plan}");
+    assert!(plan["phases"].as_array().unwrap().len() >= 4, "{plan}");
+    assert_eq!(plan["losses"], json!([]));
+    assert_eq!(service.get("/api/v1/runs").json()["runs"], json!([]), "nothing was started");
+}
+
+#[test]
+fn a_drive_that_is_being_probed_is_refused_with_the_run_that_has_it() {
+    let dir = scratch();
+    // A fleet in real time is still running when it is asked again.
+    let service = Service::start(dir.path(), &["--sim", "--sim-speed", "1"]);
+    let run = service.begin("sim-cmr-14tb", "inspect", json!({}));
+    for dry_run in [true, false] {
+        let body = json!({ "drive": "sim-cmr-14tb", "profile": "inspect", "dry_run": dry_run });
+        let problem = service.post("/api/v1/runs", &body).problem(409);
+        assert_eq!(problem["reasons"][0]["code"], "already-probed", "{problem}");
+        assert_eq!(problem["reasons"][0]["run"], json!(run));
+    }
+    let other = service.post("/api/v1/runs", &json!({ "drive": "sim-dm-14tb", "profile": "inspect" }));
+    assert_eq!(other.status, 202, "another drive is free: {}", other.text);
+    service.delete(&format!("/api/v1/runs/{run}")).problem(409);
+    for _ in 0..2 {
+        let cancelled = service.post(&format!("/api/v1/runs/{run}/cancel"), &json!({}));
+        assert_eq!(cancelled.status, 200, "cancelling twice is no mistake: {}", cancelled.text);
+    }
+    let over = service.wait_until_over(&run);
+    assert_eq!((&over["state"], &over["stop_reason"]["reason"]), (&json!("cancelled"), &json!("cancelled")));
+    assert_eq!(service.delete(&format!("/api/v1/runs/{run}")).status, 204);
+    service.get(&format!("/api/v1/runs/{run}")).problem(404);
+}
+
+#[test]
+fn pausing_and_resuming_is_idempotent_and_loses_nothing() {
+    let dir = scratch();
+    let service = Service::start(dir.path(), &["--sim", "--sim-speed", "20"]);
+    let run = service.begin("sim-cmr-14tb", "custom", json!({ "rw": "randread", "runtime": 60 }));
+    service.wait_for_intervals(&run, 3);
+    for order in ["pause", "pause", "resume", "resume"] {
+        let answer = service.post(&format!("/api/v1/runs/{run}/{order}"), &json!({}));
+        let expected = if order == "pause" { "paused" } else { "running" };
+        assert_eq!(answer.json()["state"], expected);
+        if order == "pause" {
+            let before = service.run(&run)["progress"]["last_seq"].clone();
+            std::thread::sleep(std::time::Duration::from_millis(400));
+            let after = service.run(&run)["progress"]["last_seq"].clone();
+            assert!(after.as_u64().unwrap() <= before.as_u64().unwrap() + 1, "{before} → {after}");
+        }
+    }
+    let over = service.wait_until_over(&run);
+    assert_eq!(over["state"], "finished", "{over}");
+    assert!(service.intervals(&run).len() >= 60);
+    service.post(&format!("/api/v1/runs/{run}/pause"), &json!({})).problem(409);
+}
+
+#[test]
+fn a_stream_replays_from_any_point_without_gap_or_doubles_and_ends_with_the_run() {
+    let dir = scratch();
+    let service = Service::start(dir.path(), &["--sim", "--sim-speed", "60"]);
+    let run = service.begin("sim-dm-8tb", "custom", json!({ "rw": "randread", "runtime": 120 }));
+    service.wait_for_intervals(&run, 5);
+    let numbers = |events: &[(String, Option<u64>, Value)]| {
+        events.iter().filter(|(name, ..)| name == "interval").map(|(_, id, _)| id.unwrap()).collect::<Vec<_>>()
+    };
+    // From the middle of the run to its end, then again after it.
+    let live = service.events(&run, Some(3));
+    let count = service.intervals(&run).len() as u64;
+    assert_eq!(numbers(&live), (4..=count).collect::<Vec<_>>());
+    assert_eq!(live.last().map(|(name, ..)| name.as_str()), Some("end"));
+    let after = service.events(&run, None);
+    assert_eq!(numbers(&after), (1..=count).collect::<Vec<_>>());
+    let told = after.iter().rfind(|(name, ..)| name == "run").unwrap();
+    assert_eq!(told.2["state"], "finished");
+    service.get(&format!("/api/v1/runs/{run}/events?from=x")).problem(400);
+}
+
+#[test]
+fn intervals_can_be_had_in_parts_and_merged() {
+    let dir = scratch();
+    let service = Service::simulated(dir.path());
+    let run = service.begin("sim-cmr-14tb", "custom", json!({ "rw": "randread", "runtime": 100 }));
+    service.wait_until_over(&run);
+    let get = |query: &str| service.get(&format!("/api/v1/runs/{run}/intervals?{query}")).json();
+    let part = get("from=10&to=12");
+    let seqs: Vec<_> = part["intervals"].as_array().unwrap().iter().map(|interval| interval["seq"].clone()).collect();
+    assert_eq!(seqs, [json!(10), json!(11), json!(12)]);
+    let merged = get("points=10");
+    assert_eq!(merged["downsampled"], true);
+    let ios = |body: &Value| {
+        body["intervals"].as_array().unwrap().iter().map(|i| i["read"]["ios"].as_u64().unwrap()).sum::<u64>()
+    };
+    assert_eq!(ios(&merged), ios(&get("")));
+    service.get(&format!("/api/v1/runs/{run}/intervals?points=0")).problem(422);
+    service.get(&format!("/api/v1/runs/{run}/intervals?from=-1")).problem(422);
+    let latency = service.get(&format!("/api/v1/runs/{run}/latency")).json();
+    assert_eq!(latency["phases"][0]["read"]["ios"].as_u64().unwrap(), ios(&merged));
+}
+
+#[test]
+fn a_page_of_another_site_is_not_obeyed() {
+    let dir = scratch();
+    let service = Service::simulated(dir.path());
+    let post = |name: &str, value: &str| {
+        let request = service.agent.post(format!("{}/drives/rescan", service.base)).header(name, value);
+        request.send_empty().unwrap().status().as_u16()
+    };
+    assert_eq!(post("sec-fetch-site", "cross-site"), 403);
+    assert_eq!(post("origin", "http://evil.example"), 403);
+    assert_eq!(post("host", "evil.example"), 403, "a name that was rebound to this address");
+    assert_eq!(post("origin", &service.base), 303);
+    let page = service.agent.get(&service.base).call().unwrap();
+    let policy = page.headers().get("content-security-policy").unwrap().to_str().unwrap().to_owned();
+    assert!(policy.contains("default-src 'none'") && !policy.contains("unsafe"), "{policy}");
+}
