@@ -8,7 +8,6 @@ const over = (state) => ['finished', 'cancelled', 'failed', 'interrupted'].inclu
 /** The run as JSON. */
 export function showRun(run) {
   const { progress } = run;
-  document.body.dataset.state = run.state;
   document.body.toggleAttribute('data-live', !over(run.state));
   all('fraction').forEach((bar) => { bar.value = progress.fraction; });
   say('percent', percent(progress.fraction));

@@ -59,6 +59,8 @@ const gist = (r) => `${r.state} ${r.progress.phase} ${r.phases.length} ${r.stall
 function takeRun(next) {
   const first = run === null;
   run = next;
+  // Not with the picture: a hidden tab paints none.
+  document.body.dataset.state = run.state;
   phaseNames = run.plan.phases.map((phase) => phase.name);
   const changed = first ? `${run.state} ${run.progress.phase}` !== shown : gist(run) !== shown;
   shown = gist(run);
