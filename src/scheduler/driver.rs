@@ -2,28 +2,26 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use super::active::Active;
 use super::admission;
-use super::handle::{Command, Handle, Heads, Order, OrderError, SubmitError};
+use super::clock::now_ms;
+use super::handle::{Command, Handle, Heads, OrderError, SubmitError};
 use super::inventory::{Verdicts, keep_fresh, take_inventory};
 use super::job::{self, JobEvent};
 use super::planning::Planned;
-use super::progress::Tracker;
 use crate::analysis;
 use crate::backend::Backend;
 use crate::model::drive::{Drive, Inventory};
 use crate::model::interval::{Interval, Tally};
-use crate::model::plan;
 use crate::model::recording::{Basis, Recording, RecordingState};
-use crate::model::run::{PhaseOutcome, Progress, RefusedReason, Run, RunId, RunState, StopReason};
-use crate::probe::control::{self, Control};
+use crate::model::run::{Progress, RefusedReason, Run, RunId, RunState, StopReason};
 use crate::probe::event::ProbeEvent;
-use crate::probe::run::Outcome;
 use crate::store::{Entry, Store, StoreError};
 
 /// At most this much is lost when the process is killed: what was gathered since the last commit.
@@ -34,8 +32,6 @@ const BATCH: usize = 1_000;
 const EVENTS: usize = 4_096;
 /// Commands on their way from the web.
 const COMMANDS: usize = 64;
-/// Without a completion for this long a running I/O phase is shown as stalled.
-const STALLED_AFTER: Duration = Duration::from_secs(10);
 /// How long a shutdown waits for drives to answer what is in flight.
 const DRAIN_LIMIT: Duration = Duration::from_secs(60);
 
@@ -83,38 +79,6 @@ pub async fn start(
     Ok((Handle { commands, rescans, inventory, heads, backend }, task))
 }
 
-/// Milliseconds since 1970 UTC.
-fn now_ms() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
-}
-
-/// A run that is alive.
-struct Active {
-    run: Run,
-    drive: Drive,
-    control: Control,
-    tracker: Tracker,
-    head: watch::Sender<Arc<Run>>,
-    /// Why it was told to stop, if it was.
-    told: Option<StopReason>,
-    /// Whether the phase under way does I/O at all.
-    in_io_phase: bool,
-    last_completion: Instant,
-    /// Changed since it was last stored.
-    dirty: bool,
-}
-
-impl Active {
-    fn set_state(&mut self, next: RunState) {
-        if self.run.state != next {
-            debug_assert!(self.run.state.may_become(next), "{:?} → {next:?}", self.run.state);
-            self.run.state = next;
-            self.dirty = true;
-        }
-    }
-}
-
 /// Results that wait for the next commit.
 enum Pending {
     Interval(RunId, Box<Interval>),
@@ -137,7 +101,7 @@ struct Driver {
     verdicts: watch::Sender<Arc<Verdicts>>,
     heads: Heads,
     events: mpsc::Sender<(RunId, JobEvent)>,
-    runs: HashMap<RunId, Active>,
+    runs: HashMap<RunId, (Active, watch::Sender<Arc<Run>>)>,
     pending: Vec<Pending>,
     to_judge: Vec<RunId>,
     store_works: bool,
@@ -197,10 +161,13 @@ impl Driver {
                 let _ = reply.send(self.admit(*planned).await);
             }
             Command::Order { run, order, reply } => {
-                let answer = self.order(run, order);
+                let answer = match self.runs.get_mut(&run) {
+                    Some((active, _)) => active.obey(order),
+                    None => Err(OrderError::NotAlive),
+                };
                 self.commit().await;
-                let answer = answer.map(|()| self.runs.get(&run).map(|active| Arc::clone(&active.head.borrow())));
-                let _ = reply.send(answer.and_then(|run| run.ok_or(OrderError::NotAlive)));
+                let head = self.runs.get(&run).map(|(_, head)| Arc::clone(&head.borrow()));
+                let _ = reply.send(answer.and_then(|()| head.ok_or(OrderError::NotAlive)));
             }
             Command::ForgetVerdicts { reply } => {
                 self.reload_verdicts().await;
@@ -223,7 +190,7 @@ impl Driver {
             return Err(super::Closed.into());
         }
         let Planned { drive, plan, .. } = planned;
-        let alive = self.runs.values().map(|active| (active.run.id, active.run.drive));
+        let alive = self.runs.values().map(|(active, _)| (active.run.id, active.run.drive));
         admission::admit(drive.id, alive).map_err(|reason| SubmitError::Refused(vec![reason]))?;
         let host = self.inventory.borrow().host.clone();
         let run = Run {
@@ -255,204 +222,71 @@ impl Driver {
     }
 
     fn launch(&mut self, run: Run, drive: Drive) {
-        let control = Control::default();
         let (head, seen) = watch::channel(Arc::new(run.clone()));
         self.heads.write().unwrap_or_else(PoisonError::into_inner).insert(run.id, seen);
-        let id = run.id;
-        let tracker = Tracker::new(&run.plan);
-        let plan = run.plan.clone();
-        let mut active = Active {
-            run,
-            drive: drive.clone(),
-            control: control.clone(),
-            tracker,
-            head,
-            told: None,
-            in_io_phase: false,
-            last_completion: Instant::now(),
-            dirty: true,
-        };
-        active.set_state(RunState::Claiming);
-        self.runs.insert(id, active);
+        let (id, plan) = (run.id, run.plan.clone());
+        let active = Active::new(run, drive.clone());
+        let control = active.control.clone();
+        self.runs.insert(id, (active, head));
         let started = job::start(Arc::clone(&self.backend), id, drive, plan, control, self.events.clone());
         if let Err(error) = started {
             self.note(id, JobEvent::Ended(Err(format!("the kernel gave no thread for the probe: {error}"))));
         }
     }
 
-    fn order(&mut self, id: RunId, order: Order) -> Result<(), OrderError> {
-        let active = self.runs.get_mut(&id).ok_or(OrderError::NotAlive)?;
-        let state = active.run.state;
-        match (order, state) {
-            (Order::Cancel, RunState::Draining)
-            | (Order::Pause, RunState::Paused)
-            | (Order::Resume, RunState::Running) => {}
-            (Order::Cancel, RunState::Claiming) => {
-                active.told = Some(StopReason::Cancelled);
-                active.control.order(control::Order::Stop);
-            }
-            (Order::Cancel, RunState::Running | RunState::Paused) => {
-                active.told = Some(StopReason::Cancelled);
-                active.control.order(control::Order::Stop);
-                active.set_state(RunState::Draining);
-            }
-            (Order::Pause, RunState::Running) => {
-                active.control.order(control::Order::Pause);
-                active.set_state(RunState::Paused);
-            }
-            (Order::Resume, RunState::Paused) => {
-                active.control.order(control::Order::Run);
-                active.last_completion = Instant::now();
-                active.set_state(RunState::Running);
-            }
-            (_, state) => return Err(OrderError::WrongState(state)),
-        }
-        Ok(())
-    }
-
     fn stop_all(&mut self) {
         self.stop_by = Some(Instant::now() + DRAIN_LIMIT);
-        for active in self.runs.values_mut() {
-            active.told.get_or_insert(StopReason::ServiceStopped);
-            active.control.order(control::Order::Stop);
-            if matches!(active.run.state, RunState::Running | RunState::Paused) {
-                active.set_state(RunState::Draining);
-            }
+        for (active, _) in self.runs.values_mut() {
+            active.stop(StopReason::ServiceStopped);
         }
     }
 
     fn note(&mut self, id: RunId, event: JobEvent) {
-        let Some(active) = self.runs.get_mut(&id) else { return };
+        let Some((active, _)) = self.runs.get_mut(&id) else { return };
         match event {
-            JobEvent::Claimed { engine } => {
-                active.run.engine = Some(engine.to_owned());
-                active.run.started_at_ms = Some(now_ms());
-                active.set_state(RunState::Running);
-                if active.told.is_some() {
-                    active.set_state(RunState::Draining);
-                }
-            }
+            JobEvent::Claimed { engine } => active.claimed(engine),
             JobEvent::Refused(reasons) => {
                 let text: Vec<_> = reasons.iter().map(RefusedReason::to_string).collect();
-                self.finish(id, RunState::Failed, StopReason::ClaimRefused(text.join("; ")));
+                active.fail(StopReason::ClaimRefused(text.join("; ")));
             }
-            JobEvent::Probe(event) => self.note_probe(id, event),
-            JobEvent::Ended(Ok(outcome)) => self.conclude(id, outcome),
-            JobEvent::Ended(Err(why)) => self.finish(id, RunState::Failed, StopReason::EngineError(why)),
-            JobEvent::Judged(verdict) => {
-                active.run.verdict = Some(*verdict);
-                active.dirty = true;
-                let (state, reason) = match active.told.take() {
-                    None => (RunState::Finished, StopReason::Completed),
-                    Some(StopReason::Cancelled) => (RunState::Cancelled, StopReason::Cancelled),
-                    Some(StopReason::ServiceStopped) => (RunState::Interrupted, StopReason::ServiceStopped),
-                    Some(failure) => (RunState::Failed, failure),
-                };
-                self.finish(id, state, reason);
-            }
-        }
-    }
-
-    fn note_probe(&mut self, id: RunId, event: ProbeEvent) {
-        let Some(active) = self.runs.get_mut(&id) else { return };
-        match event {
-            ProbeEvent::PhaseBegan { phase, t } => {
-                active.tracker.begin_phase(phase, t);
-                let planned = usize::try_from(phase).ok().and_then(|index| active.run.plan.phases.get(index));
-                active.in_io_phase = planned.is_some_and(|phase| matches!(phase.action, plan::Action::Io(_)));
-                active.last_completion = Instant::now();
-                active.run.phases.push(PhaseOutcome {
-                    phase,
-                    started_t_ms: Some(t.as_millis()),
-                    ended_t_ms: None,
-                    ended_by: None,
-                });
-            }
-            ProbeEvent::PhaseLeftOut { phase, why } => active.run.phases.push(PhaseOutcome {
-                phase,
-                started_t_ms: None,
-                ended_t_ms: None,
-                ended_by: Some(why),
-            }),
-            ProbeEvent::Interval(interval) => {
-                active.tracker.advance(&active.run.plan, &interval);
-                if interval.read.ios + interval.write.ios + interval.errors > 0 {
-                    active.last_completion = Instant::now();
-                    active.run.stalled = false;
-                }
+            JobEvent::Probe(ProbeEvent::PhaseBegan { phase, t }) => active.phase_began(phase, t),
+            JobEvent::Probe(ProbeEvent::PhaseLeftOut { phase, why }) => active.phase_left_out(phase, why),
+            JobEvent::Probe(ProbeEvent::Interval(interval)) => {
+                active.advance(&interval);
                 self.pending.push(Pending::Interval(id, interval));
             }
-            ProbeEvent::PhaseEnded { phase, t, ended_by, read, write } => {
-                if let Some(outcome) = active.run.phases.iter_mut().rfind(|outcome| outcome.phase == phase) {
-                    outcome.ended_t_ms = Some(t.as_millis());
-                    outcome.ended_by = Some(ended_by);
-                }
+            JobEvent::Probe(ProbeEvent::PhaseEnded { phase, t, ended_by, read, write }) => {
+                active.phase_ended(phase, t, ended_by);
                 self.pending.push(Pending::Sums { run: id, phase, read, write });
             }
-        }
-        active.dirty = true;
-    }
-
-    /// The job is done with the drive: what did it find?
-    fn conclude(&mut self, id: RunId, outcome: Outcome) {
-        let Some(active) = self.runs.get_mut(&id) else { return };
-        match outcome {
-            Outcome::Completed => active.told = None,
-            Outcome::Stopped => {
-                active.told.get_or_insert(StopReason::Cancelled);
+            JobEvent::Ended(Ok(outcome)) => {
+                active.conclude(outcome);
+                // After the next commit: the analysis reads the table, and the last intervals must be in it.
+                self.to_judge.push(id);
             }
-            Outcome::IoFailed(why) => active.told = Some(StopReason::IoError(why)),
-            Outcome::EngineFailed(error) => active.told = Some(StopReason::EngineError(error.to_string())),
-        }
-        if active.run.state == RunState::Running || active.run.state == RunState::Paused {
-            active.set_state(RunState::Draining);
-        }
-        // Judged after the next commit: the analysis reads the table, and the last intervals must be in it.
-        self.to_judge.push(id);
-    }
-
-    fn finish(&mut self, id: RunId, state: RunState, reason: StopReason) {
-        let Some(active) = self.runs.get_mut(&id) else { return };
-        tracing::info!(run.id = %id, run.state = state.as_str(), %reason, "the run is over");
-        active.tracker.finish(reason == StopReason::Completed);
-        active.set_state(state);
-        active.run.stop_reason = Some(reason);
-        active.run.ended_at_ms = Some(now_ms());
-        active.run.stalled = false;
-        active.dirty = true;
-        if let Some(verdict) = active.run.verdict.clone() {
-            let drive = active.run.drive;
-            self.verdicts.send_modify(|verdicts| {
-                Arc::make_mut(verdicts).entry(drive).or_default().insert(0, verdict);
-            });
-        }
-    }
-
-    fn mark_the_stalled(&mut self) {
-        for active in self.runs.values_mut() {
-            let waits = active.run.state == RunState::Running && active.in_io_phase;
-            let silent = active.last_completion.elapsed();
-            let limit = STALLED_AFTER.max(Duration::from_millis(active.run.plan.interval_ms.saturating_mul(2)));
-            if waits && silent > limit && !active.run.stalled {
-                tracing::warn!(run.id = %active.run.id, silent_s = silent.as_secs(), "no completion: the run is stalled");
-                active.run.stalled = true;
-                active.dirty = true;
+            JobEvent::Ended(Err(why)) => active.fail(StopReason::EngineError(why)),
+            JobEvent::Judged(verdict) => {
+                let drive = active.run.drive;
+                active.judged((*verdict).clone());
+                self.verdicts.send_modify(|verdicts| {
+                    Arc::make_mut(verdicts).entry(drive).or_default().insert(0, *verdict);
+                });
             }
         }
     }
 
     /// Stores what has gathered, and only then lets others see it.
     async fn commit(&mut self) {
-        self.mark_the_stalled();
-        for active in self.runs.values_mut().filter(|active| active.dirty) {
-            active.run.progress = active.tracker.progress().clone();
+        for (active, _) in self.runs.values_mut() {
+            active.look_for_a_stall();
+            active.refresh();
         }
         let results = self.pending.iter().map(|pending| match pending {
             Pending::Interval(run, interval) => Entry::Interval(*run, interval),
             Pending::Sums { run, phase, read, write } => Entry::PhaseSums { run: *run, phase: *phase, read, write },
         });
-        let states = self.runs.values().filter(|active| active.dirty).map(|active| Entry::Run(&active.run));
-        let entries: Vec<_> = results.chain(states).collect();
+        let changed = self.runs.values().filter(|(active, _)| active.dirty);
+        let entries: Vec<_> = results.chain(changed.map(|(active, _)| Entry::Run(&active.run))).collect();
         if !entries.is_empty() {
             if let Err(error) = self.store.record(&entries).await {
                 if self.store_works {
@@ -467,7 +301,7 @@ impl Driver {
         self.store_works = true;
         self.publish();
         for id in std::mem::take(&mut self.to_judge) {
-            if let Some(active) = self.runs.get(&id) {
+            if let Some((active, _)) = self.runs.get(&id) {
                 tokio::spawn(judge(self.store.clone(), active.run.clone(), active.drive.clone(), self.events.clone()));
             }
         }
@@ -475,9 +309,9 @@ impl Driver {
 
     fn publish(&mut self) {
         let mut over = Vec::new();
-        for active in self.runs.values_mut().filter(|active| active.dirty) {
+        for (active, head) in self.runs.values_mut().filter(|(active, _)| active.dirty) {
             active.dirty = false;
-            active.head.send_replace(Arc::new(active.run.clone()));
+            head.send_replace(Arc::new(active.run.clone()));
             if active.run.state.is_over() {
                 over.push(active.run.id);
             }

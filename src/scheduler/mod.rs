@@ -13,20 +13,26 @@
 //! | `admission` | pure: may this run start beside the others? |
 //! | `planning` | a request made into a plan |
 //! | `driver` | the one task that owns all run state |
+//! | `active` | how a run's state follows from orders and events |
 //! | `job` | one run on its own thread |
 //! | `progress` | pure: how far, how long still |
 //! | `inventory` | the drives, classified and kept fresh |
 //! | `handle` | what others may ask |
 
+mod active;
 mod admission;
+mod clock;
 mod driver;
 mod handle;
 mod inventory;
 mod job;
 mod planning;
 mod progress;
+#[cfg(test)]
+mod testing;
 
 pub use crate::backend::ResolveError;
+pub use clock::now_ms;
 pub use driver::start;
 pub use handle::{Closed, Handle, Order, OrderError, SubmitError};
 pub use inventory::take_inventory;

@@ -95,3 +95,40 @@ fn later_phases_s(plan: &Plan, after: Option<u32>) -> f64 {
         .map(|(phase, _)| f64_of(phase.estimated_s))
         .sum()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{accepted, written};
+    use super::*;
+
+    #[test]
+    fn the_rest_is_told_by_what_was_done_and_only_the_end_is_whole() {
+        let plan = accepted().run.plan;
+        let mut tracker = Tracker::new(&plan);
+        tracker.begin_phase(0, Nanos(0));
+        let mut rest = f64::INFINITY;
+        for second in 1..=10 {
+            // 100 of 1000 I/Os a second: ten seconds in all.
+            tracker.advance(&plan, &written(second, 100));
+            let progress = tracker.progress();
+            let now = progress.remaining_s.unwrap();
+            assert!(now < rest, "{now} after {rest}");
+            assert!((progress.elapsed_s + now - 10.0).abs() < 0.01, "{progress:?}");
+            assert!(progress.fraction < 1.0);
+            rest = now;
+        }
+        tracker.finish(true);
+        assert_eq!((tracker.progress().fraction, tracker.progress().remaining_s), (1.0, None));
+        assert_eq!(tracker.progress().written_bytes.0, 1_000 * 4_096);
+    }
+
+    #[test]
+    fn a_run_that_was_stopped_keeps_its_fraction() {
+        let plan = accepted().run.plan;
+        let mut tracker = Tracker::new(&plan);
+        tracker.begin_phase(0, Nanos(0));
+        tracker.advance(&plan, &written(1, 100));
+        tracker.finish(false);
+        assert!((tracker.progress().fraction - 0.1).abs() < 0.01);
+    }
+}

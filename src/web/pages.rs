@@ -1,7 +1,5 @@
 //! The pages: gather what a view needs, render it. Forms are plain HTML and work without a script.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use axum::Router;
 use axum::extract::{Form, Path, Query, State};
 use axum::http::StatusCode;
@@ -22,7 +20,7 @@ use crate::model::drive::Drive;
 use crate::model::parameters::FieldError;
 use crate::model::profile::Profile;
 use crate::model::run::{RefusedReason, Run, RunId, RunRequest};
-use crate::scheduler::{Order, SubmitError};
+use crate::scheduler::{Order, SubmitError, now_ms};
 use crate::store::RunFilter;
 
 /// Runs on one page of the list.
@@ -84,8 +82,7 @@ fn html(page: &impl Template) -> Response {
 }
 
 fn frame(host: &crate::model::drive::Host) -> Frame<'_> {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Frame { host, now_ms: i64::try_from(since.as_millis()).unwrap_or(i64::MAX) }
+    Frame { host, now_ms: now_ms() }
 }
 
 /// Turns any problem into its page.

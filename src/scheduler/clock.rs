@@ -1,0 +1,10 @@
+//! The time of day, for rows and pages. Durations are measured by `Instant` and by engines, never by this.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Milliseconds since 1970 UTC.
+#[must_use]
+pub fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
