@@ -216,3 +216,124 @@ fn errno_text(number: i32) -> String {
 pub fn largest_io(workload: &Workload) -> u32 {
     u32::try_from(workload.bs.0).unwrap_or(u32::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::workload::Rw;
+    use crate::probe::referee::NoReferee;
+
+    #[derive(Default)]
+    struct Heard(Vec<ProbeEvent>);
+
+    impl EventSink for Heard {
+        fn emit(&mut self, event: ProbeEvent) {
+            self.0.push(event);
+        }
+    }
+
+    /// Has its answer at the n-th interval.
+    struct AnswerAt(u64);
+
+    impl Referee for AnswerAt {
+        fn admit(&mut self, _phase: u32) -> Result<(), String> {
+            Ok(())
+        }
+
+        fn observe(&mut self, interval: &Interval) -> Option<String> {
+            (interval.seq >= self.0).then(|| "answered".to_owned())
+        }
+    }
+
+    fn workload() -> Workload {
+        Workload {
+            rw: Rw::Read,
+            bs: Bytes(4096),
+            iodepth: 2,
+            offset_bytes: Bytes(0),
+            size_bytes: Bytes(1 << 20),
+            rwmixread: 50,
+            randseed: 1,
+            runtime_s: None,
+            number_ios: None,
+            io_size_bytes: None,
+        }
+    }
+
+    struct Parts {
+        control: Control,
+        recorder: Recorder,
+        heard: Heard,
+    }
+
+    impl Parts {
+        fn new() -> Self {
+            let mut recorder = Recorder::new(Nanos::from_secs(1));
+            recorder.begin_phase(0, Nanos(0));
+            Self { control: Control::default(), recorder, heard: Heard::default() }
+        }
+
+        fn driver<'a>(&'a mut self, action: &Action, referee: &'a mut dyn Referee) -> PhaseDriver<'a> {
+            PhaseDriver::new(action, true, Nanos(0), &self.control, &mut self.recorder, referee, &mut self.heard)
+        }
+    }
+
+    fn done(step: Step, at: Nanos, result: Result<u32, i32>) -> Completion {
+        let Step::Issue(io) = step else { panic!("{step:?}") };
+        Completion { io, issued: Nanos(0), completed: at, result }
+    }
+
+    #[test]
+    fn it_issues_exactly_what_it_was_told_and_then_nothing() {
+        let (mut parts, mut referee) = (Parts::new(), NoReferee);
+        let action = Action::Io(Workload { number_ios: Some(3), ..workload() });
+        let mut driver = parts.driver(&action, &mut referee);
+        for _ in 0..3 {
+            assert!(matches!(driver.next(Nanos(0)), Step::Issue(_)));
+        }
+        assert_eq!(driver.next(Nanos(0)), Step::Finished);
+        assert_eq!(driver.next(Nanos(0)), Step::Finished);
+        assert_eq!(driver.into_ended(), Ended::Done("did its 3 I/Os".to_owned()));
+    }
+
+    #[test]
+    fn the_first_failure_ends_the_phase_and_says_where_and_what() {
+        let (mut parts, mut referee) = (Parts::new(), NoReferee);
+        let action = Action::Io(Workload { runtime_s: Some(60), ..workload() });
+        let mut driver = parts.driver(&action, &mut referee);
+        let (first, second) = (driver.next(Nanos(0)), driver.next(Nanos(0)));
+        driver.complete(&done(second, Nanos(5), Err(Errno::ENOSPC as i32)));
+        assert_eq!(driver.next(Nanos(5)), Step::Finished);
+        driver.complete(&done(first, Nanos(6), Err(Errno::EIO as i32)));
+        let Ended::Failed(why) = driver.into_ended() else { panic!("not failed") };
+        assert!(why.contains("a read of 4096 bytes at byte 4096") && why.contains("ENOSPC") && why.contains("gone"));
+    }
+
+    #[test]
+    fn an_answer_ends_the_phase_after_the_interval_that_gave_it() {
+        let (mut parts, mut referee) = (Parts::new(), AnswerAt(2));
+        let action = Action::Io(Workload { runtime_s: Some(60), ..workload() });
+        let mut driver = parts.driver(&action, &mut referee);
+        assert_eq!(driver.tick(Nanos::from_millis(1_500)), Nanos::from_secs(2));
+        assert!(matches!(driver.next(Nanos::from_millis(1_500)), Step::Issue(_)));
+        driver.tick(Nanos::from_secs(2));
+        assert_eq!(driver.next(Nanos::from_secs(2)), Step::Finished);
+        assert_eq!(driver.into_ended(), Ended::Answered("answered".to_owned()));
+        assert_eq!(parts.heard.0.len(), 2);
+    }
+
+    #[test]
+    fn a_pause_holds_and_moves_the_end_of_the_phase() {
+        let (mut parts, mut referee) = (Parts::new(), NoReferee);
+        let control = parts.control.clone();
+        let mut driver = parts.driver(&Action::Idle { runtime_s: 10 }, &mut referee);
+        assert_eq!(driver.next(Nanos(0)), Step::Wait(Nanos::from_secs(10)));
+        control.order(Order::Pause);
+        assert_eq!(driver.next(Nanos::from_secs(4)), Step::Hold);
+        driver.tick(Nanos::from_secs(100));
+        control.order(Order::Run);
+        assert_eq!(driver.next(Nanos::from_secs(104)), Step::Wait(Nanos::from_secs(110)));
+        assert_eq!(driver.next(Nanos::from_secs(110)), Step::Finished);
+        assert!(parts.heard.0.is_empty(), "no interval lies in the pause");
+    }
+}
