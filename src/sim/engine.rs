@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::drive::SimDrive;
-use super::preset::Preset;
+use super::preset::{self, Preset};
 use crate::model::Nanos;
 use crate::model::approx::{f64_of, u64_of};
 use crate::probe::engine::{Completion, Engine, EngineError, Io, Source, Step};
@@ -72,6 +72,12 @@ impl SimEngine {
     pub fn new(preset: &Preset, seed: u64, pace: Option<f64>) -> Self {
         let pace = pace.filter(|pace| pace.is_finite() && *pace > 0.0);
         Self { drive: SimDrive::new(preset, seed), now: Nanos(0), pace }
+    }
+
+    /// As [`new`](Self::new), of the preset of this name; `None` when there is none.
+    #[must_use]
+    pub fn named(preset_name: &str, seed: u64, pace: Option<f64>) -> Option<Self> {
+        preset::named(preset_name).map(|preset| Self::new(&preset, seed, pace))
     }
 
     /// The drive, as it is now.
@@ -180,7 +186,6 @@ mod tests {
     use super::*;
     use crate::model::units::KIB;
     use crate::probe::engine::Op;
-    use crate::sim::preset;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering as Memory};
 
