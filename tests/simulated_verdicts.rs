@@ -277,6 +277,21 @@ fn behind_usb_or_honest_a_shingled_disk_is_found_out_all_the_same() {
 }
 
 #[test]
+fn a_host_aware_disk_used_as_an_ordinary_one_stays_host_aware_and_collapses() {
+    let answer = run(&preset::ha_8tb(), Profile::SmrQuick, 1).verdict();
+    assert_eq!((answer.state, answer.basis), (RecordingState::HostAware, Basis::Declared), "{}", answer.sentence);
+    assert!((cliff_at(&answer) / 191_172.0 - 1.0).abs() < 0.05);
+    assert!(answer.sentence.ends_with("A run has shown the same."), "{}", answer.sentence);
+}
+
+#[test]
+fn a_slow_honest_shingled_disk_collapses_within_the_limit_of_the_phase() {
+    let answer = run(&preset::dm_3tb(), Profile::SmrQuick, 1).verdict();
+    assert_eq!((answer.state, answer.basis), (RecordingState::DriveManaged, Basis::Declared), "{}", answer.sentence);
+    assert!((cliff_at(&answer) / 262_144.0 - 1.0).abs() < 0.05, "{}", answer.sentence);
+}
+
+#[test]
 fn over_a_small_part_a_shingled_disk_keeps_up_and_is_still_not_called_conventional() {
     for gib in [8, 64, 300] {
         let mut parameters = serde_json::Map::new();

@@ -277,7 +277,7 @@ mod tests {
         let began = Instant::now();
         engine(Some(20.0)).run(1, 4096, &mut Script::of(vec![Step::Wait(Nanos::from_secs(4)), read(0)])).unwrap();
         let took = began.elapsed();
-        assert!(took >= Duration::from_millis(195) && took < Duration::from_millis(900), "{took:?}");
+        assert!(took >= Duration::from_millis(195) && took < Duration::from_secs(3), "{took:?}");
     }
 
     #[test]
@@ -291,6 +291,6 @@ mod tests {
         });
         engine(Some(1.0)).run(1, 4096, &mut script).unwrap();
         let late = stopper.join().unwrap().elapsed();
-        assert!(late < Duration::from_millis(200), "stopped only after {late:?}");
+        assert!(late < Duration::from_millis(500), "stopped only after {late:?}");
     }
 }
