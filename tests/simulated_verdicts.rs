@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use drivescope::analysis::{Online, combine, verdict};
 use drivescope::model::approx::f64_of;
-use drivescope::model::drive::Drive;
+use drivescope::model::drive::{Drive, ZonedField};
 use drivescope::model::histogram::Precision;
 use drivescope::model::interval::{Interval, Sample, Tally};
 use drivescope::model::plan::{Action, PhaseRole, Plan};
@@ -17,11 +17,13 @@ use drivescope::model::units::GIB;
 use drivescope::model::workload::{Rw, Workload};
 use drivescope::model::{Bytes, Nanos};
 use drivescope::probe::engine::{Completion, Engine, Io, Op, Source, Step};
+use drivescope::sim::interface::InterfaceParams;
 use drivescope::sim::preset::{Inside, Preset};
 use drivescope::sim::translation::TranslationParams;
 use drivescope::sim::{SimEngine, identity, preset};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use serde_json::Value;
 
 /// One phase as a source, one sample a second, judged as it goes.
 struct PhaseSource<'a> {
@@ -117,11 +119,15 @@ impl Run {
 }
 
 fn run(preset: &Preset, profile: Profile, seed: u64) -> Run {
+    run_with(preset, profile, seed, &serde_json::Map::new())
+}
+
+fn run_with(preset: &Preset, profile: Profile, seed: u64, parameters: &serde_json::Map<String, Value>) -> Run {
     let began = Instant::now();
     let mut drive = identity::drive_of(preset);
     drive.recording = drivescope::analysis::classify(&drive);
     let target = Target { capacity: drive.capacity_bytes, logical_block: 512, pace: Pace::DISK };
-    let built = build(profile, &serde_json::Map::new(), target).unwrap();
+    let built = build(profile, parameters, target).unwrap();
     let plan = Plan {
         profile,
         drive: drive.id,
@@ -255,6 +261,46 @@ fn a_shingled_disk_with_more_cache_than_was_filled_is_not_called_conventional() 
     }
     let answer = run(&preset, Profile::SmrQuick, 1).verdict();
     assert_eq!(answer.state, RecordingState::Undecided, "{}", answer.sentence);
+}
+
+#[test]
+fn behind_usb_or_honest_a_shingled_disk_is_found_out_all_the_same() {
+    let mut usb = preset::dm_8tb();
+    usb.interface = InterfaceParams::USB3_BOT;
+    let answer = run(&usb, Profile::SmrQuick, 1).verdict();
+    assert_eq!((answer.state, answer.basis), (RecordingState::DriveManaged, Basis::Measured), "{}", answer.sentence);
+    let mut honest = preset::dm_8tb();
+    honest.label.zoned = ZonedField::DriveManaged;
+    let answer = run(&honest, Profile::SmrQuick, 1).verdict();
+    assert_eq!((answer.state, answer.basis), (RecordingState::DriveManaged, Basis::Declared), "{}", answer.sentence);
+    assert!(answer.sentence.ends_with("A run has shown the same."), "{}", answer.sentence);
+}
+
+#[test]
+fn a_host_aware_disk_used_as_an_ordinary_one_stays_host_aware_and_collapses() {
+    let answer = run(&preset::ha_8tb(), Profile::SmrQuick, 1).verdict();
+    assert_eq!((answer.state, answer.basis), (RecordingState::HostAware, Basis::Declared), "{}", answer.sentence);
+    assert!((cliff_at(&answer) / 191_172.0 - 1.0).abs() < 0.05);
+    assert!(answer.sentence.ends_with("A run has shown the same."), "{}", answer.sentence);
+}
+
+#[test]
+fn a_slow_honest_shingled_disk_collapses_within_the_limit_of_the_phase() {
+    let answer = run(&preset::dm_3tb(), Profile::SmrQuick, 1).verdict();
+    assert_eq!((answer.state, answer.basis), (RecordingState::DriveManaged, Basis::Declared), "{}", answer.sentence);
+    assert!((cliff_at(&answer) / 262_144.0 - 1.0).abs() < 0.05, "{}", answer.sentence);
+}
+
+#[test]
+fn over_a_small_part_a_shingled_disk_keeps_up_and_is_still_not_called_conventional() {
+    for gib in [8, 64, 300] {
+        let mut parameters = serde_json::Map::new();
+        parameters.insert("size_bytes".to_owned(), (gib * GIB).into());
+        let answer = run_with(&preset::dm_14tb(), Profile::SmrQuick, 1, &parameters).verdict();
+        assert_ne!(answer.state, RecordingState::Cmr, "{gib} GiB: {}", answer.sentence);
+        let answer = run_with(&preset::cmr_14tb(), Profile::SmrQuick, 1, &parameters).verdict();
+        assert_eq!(answer.state, RecordingState::NotShown, "{gib} GiB: {}", answer.sentence);
+    }
 }
 
 #[test]

@@ -145,6 +145,13 @@ impl Detector {
         &self.points[self.split.unwrap_or(self.level_from)..]
     }
 
+    /// Seconds since the fall; `None` if there was none. Constant time, for it is asked at every window.
+    #[must_use]
+    pub fn seconds_after_fall(&self) -> Option<f64> {
+        let fell = self.split?.checked_sub(1).and_then(|last| self.times.get(last)).copied().unwrap_or_default();
+        Some((self.times.last().copied().unwrap_or_default() - fell).as_secs_f64())
+    }
+
     /// The fall, with the rate after it as known by now.
     #[must_use]
     pub fn fall(&self) -> Option<Cliff> {

@@ -19,6 +19,9 @@ const ASSUMED_RATE: f64 = 60e6;
 /// Rate by which a 4 KiB floor is carried over to a larger block where the run measured none: near the inner edge.
 const CARRIED_RATE: f64 = 100e6;
 
+/// A median random read below this, one at a time, and no head has moved: an eighth of the fastest revolution.
+pub const HEAD_MOVES_NS: u64 = 1_000_000;
+
 /// How the floor of a write phase is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FloorKind {
@@ -26,7 +29,7 @@ pub enum FloorKind {
     Same,
     /// Carried over from another block size or queue depth.
     Carried,
-    /// Not measured: a slow disk is assumed.
+    /// Not measured, or measured where no head moved: a slow disk is assumed.
     Assumed,
 }
 
@@ -47,6 +50,8 @@ pub struct PhaseFacts {
     read_p50: Vec<(Nanos, u64)>,
     read_points: Vec<Point>,
     detector: Detector,
+    /// When a fall is judged next, seconds after it.
+    judge_at_s: f64,
 }
 
 /// Sums of one direction.
@@ -71,6 +76,7 @@ impl PhaseFacts {
             read_p50: Vec::new(),
             read_points: Vec::new(),
             detector: Detector::new(),
+            judge_at_s: WATCH_S,
         }
     }
 
@@ -113,6 +119,13 @@ impl PhaseFacts {
     #[must_use]
     pub fn read_bytes_per_s(&self) -> f64 {
         if self.seconds > 0.0 { f64_of(self.reads.bytes.0) / self.seconds } else { 0.0 }
+    }
+
+    /// Writes per second of the second half: without the burst that a DRAM cache takes at once.
+    #[must_use]
+    pub fn settled_writes_per_s(&self) -> f64 {
+        let points = self.detector.points();
+        mean_rate(&points[points.len() / 2..])
     }
 
     /// How much of it was done, 0 to 1, by whichever of its limits came first.
@@ -177,30 +190,32 @@ impl Measured {
             facts.read_p50.push((sample.read.p50, sample.read.ios));
         }
         facts.read_points.push(Point::reads(sample));
-        if !facts.is_watched() {
-            return false;
-        }
         let closed = facts.detector.push(sample.t, Point::writes(sample), sample.write.bytes);
-        if closed {
+        if closed && facts.is_watched() {
             self.judge(index);
         }
-        closed
+        closed && self.phases[index].is_watched()
     }
 
     /// No more samples will come: what stands in half-filled windows counts too.
     pub fn finish(&mut self) {
         for index in 0..self.phases.len() {
             self.phases[index].detector.finish();
-            self.judge(index);
+            if self.phases[index].is_watched() {
+                self.judge(index);
+            }
         }
     }
 
     /// A fall that was watched long enough: below the floor it is a cliff; above it, a cache that has
     /// filled or a stall that has passed, and the watch goes on.
     fn judge(&mut self, index: usize) {
-        if self.seconds_after_fall(index) < WATCH_S || self.found.is_some_and(|found| found != index) {
+        let watched = self.seconds_after_fall(index);
+        if watched < self.phases[index].judge_at_s || self.found.is_some_and(|found| found != index) {
             return;
         }
+        // A bootstrap over all that follows, ever more rarely: a run may last weeks.
+        self.phases[index].judge_at_s = watched * 1.1;
         let Some(rho) = self.rho_of(index) else { return };
         if rho.high <= SHINGLED_AT_MOST {
             self.found = Some(index);
@@ -209,6 +224,7 @@ impl Measured {
         self.found = None;
         if rho.low > SHINGLED_AT_MOST {
             self.phases[index].detector.settle();
+            self.phases[index].judge_at_s = WATCH_S;
         }
     }
 
@@ -225,13 +241,10 @@ impl Measured {
         if self.found.is_some() { None } else { self.phases.get(phase)?.detector.fall() }
     }
 
-    /// Seconds measured since the rate of `phase` fell.
+    /// Seconds measured since the rate of `phase` fell; 0 if it did not.
     #[must_use]
     pub fn seconds_after_fall(&self, phase: usize) -> f64 {
-        self.phases
-            .get(phase)
-            .filter(|facts| facts.detector.fall().is_some())
-            .map_or(0.0, |facts| facts.detector.level().iter().map(|point| point.seconds).sum())
+        self.phases.get(phase).and_then(|facts| facts.detector.seconds_after_fall()).unwrap_or(0.0)
     }
 
     /// ρ of a write phase: of what came after a fall, else of its second half, when any cache has had time to fill.
@@ -249,10 +262,11 @@ impl Measured {
     pub fn floor_of(&self, phase: usize) -> Option<(Vec<Point>, f64, FloorKind)> {
         let workload = self.phases.get(phase)?.workload()?;
         let bs = f64_of(workload.bs.0);
-        let floors = self
-            .phases
-            .iter()
-            .filter(|facts| matches!(facts.phase.role, PhaseRole::Floor | PhaseRole::FloorDeep) && facts.reads.ios > 0);
+        // Reads that moved no head are no floor: they came of a cache, or of blocks that were never written.
+        let still = self.is_still() == Some(true);
+        let floors = self.phases.iter().filter(|facts| {
+            !still && matches!(facts.phase.role, PhaseRole::Floor | PhaseRole::FloorDeep) && facts.reads.ios > 0
+        });
         let mut nearest: Option<(&PhaseFacts, &Workload)> = None;
         for facts in floors {
             let Some(floor) = facts.workload() else { continue };
@@ -277,6 +291,12 @@ impl Measured {
                 (vec![Point { ios: 1, seconds: 1.0 / per_s }; 10], 1.0, FloorKind::Assumed)
             }
         })
+    }
+
+    /// Whether random reads, one at a time, are too fast for any head. `None` where they were not measured.
+    #[must_use]
+    pub fn is_still(&self) -> Option<bool> {
+        Some(self.floor()?.read_p50()?.0 < HEAD_MOVES_NS)
     }
 
     /// The one-at-a-time floor.

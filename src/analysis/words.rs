@@ -1,5 +1,6 @@
 //! Numbers as they stand in a sentence.
 
+use crate::model::Bytes;
 use crate::model::approx::u64_of;
 
 /// `368795` as `368,795`.
@@ -13,6 +14,11 @@ pub fn grouped(number: u64) -> String {
         text.push(digit);
     }
     text
+}
+
+/// A block size, which is nearly always a whole number of its unit: `4 KiB`.
+pub fn block(bs: Bytes) -> String {
+    bs.binary().replacen(".0 ", " ", 1)
 }
 
 /// A rate: whole from 100 on, one decimal below, two below 1.
@@ -49,6 +55,7 @@ mod tests {
         assert_eq!(grouped(12), "12");
         assert_eq!(grouped(1_000_000), "1,000,000");
         assert_eq!((rate(2_930.4).as_str(), rate(9.26).as_str(), rate(0.5).as_str()), ("2,930", "9.3", "0.50"));
+        assert_eq!((block(Bytes(4096)).as_str(), block(Bytes(1536)).as_str()), ("4 KiB", "1.5 KiB"));
         assert_eq!((ratio(0.064).as_str(), ratio(7.42).as_str()), ("0.064", "7.4"));
     }
 }

@@ -236,6 +236,18 @@ mod tests {
     }
 
     #[test]
+    fn what_was_just_written_is_read_from_dram() {
+        let mut drive = SimDrive::new(&preset::cmr_14tb(), 1);
+        let mut now = Nanos(0);
+        // The first is being put away; the last is still waiting.
+        for nth in 0..50u64 {
+            now = drive.submit(now, Op::Write, nth << 37, 4096).unwrap();
+        }
+        let done = drive.submit(now, Op::Read, 49 << 37, 4096).unwrap();
+        assert!(done - now < Nanos(200_000), "{}", done - now);
+    }
+
+    #[test]
     fn the_same_seed_gives_the_same_times_and_another_seed_others() {
         let times = |seed| {
             let mut drive = SimDrive::new(&preset::dm_14tb(), seed);

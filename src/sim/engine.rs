@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::drive::SimDrive;
-use super::preset::Preset;
+use super::preset::{self, Preset};
 use crate::model::Nanos;
 use crate::model::approx::{f64_of, u64_of};
 use crate::probe::engine::{Completion, Engine, EngineError, Io, Source, Step};
@@ -74,6 +74,12 @@ impl SimEngine {
     pub fn new(preset: &Preset, seed: u64, pace: Option<f64>) -> Self {
         let pace = pace.filter(|pace| pace.is_finite() && *pace > 0.0);
         Self { drive: SimDrive::new(preset, seed), now: Nanos(0), pace }
+    }
+
+    /// As [`new`](Self::new), of the preset of this name; `None` when there is none.
+    #[must_use]
+    pub fn named(preset_name: &str, seed: u64, pace: Option<f64>) -> Option<Self> {
+        preset::named(preset_name).map(|preset| Self::new(&preset, seed, pace))
     }
 
     /// The drive, as it is now.
@@ -192,7 +198,6 @@ mod tests {
     use super::*;
     use crate::model::units::KIB;
     use crate::probe::engine::Op;
-    use crate::sim::preset;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering as Memory};
 
@@ -284,7 +289,7 @@ mod tests {
         let began = Instant::now();
         engine(Some(20.0)).run(1, 4096, &mut Script::of(vec![Step::Wait(Nanos::from_secs(4)), read(0)])).unwrap();
         let took = began.elapsed();
-        assert!(took >= Duration::from_millis(195) && took < Duration::from_millis(900), "{took:?}");
+        assert!(took >= Duration::from_millis(195) && took < Duration::from_secs(3), "{took:?}");
     }
 
     #[test]
@@ -298,6 +303,6 @@ mod tests {
         });
         engine(Some(1.0)).run(1, 4096, &mut script).unwrap();
         let late = stopper.join().unwrap().elapsed();
-        assert!(late < Duration::from_millis(200), "stopped only after {late:?}");
+        assert!(late < Duration::from_millis(500), "stopped only after {late:?}");
     }
 }

@@ -156,6 +156,15 @@ fn rotational_alone_makes_neither_a_disk_nor_an_ssd() {
 }
 
 #[test]
+fn a_disk_that_a_hypervisor_offers_over_scsi_says_nothing_of_a_medium() {
+    let mut drive = drive(DeviceKind::Disk, Transport::Virtio);
+    drive.declared.vpd_b1 = b1(Rotation::NonRotating, Some(ZonedField::NotReported));
+    let answer = classify(&drive);
+    assert_eq!(answer.state, RecordingState::NotReported);
+    assert!(answer.sentence.contains("virtual disk"), "{}", answer.sentence);
+}
+
+#[test]
 fn a_zoned_test_device_is_host_managed_by_the_kernels_word() {
     let mut drive = drive(DeviceKind::NullBlk, Transport::Kernel);
     drive.declared.queue_zoned = says("host-managed");

@@ -1,11 +1,13 @@
 //! From what was measured to a state and a sentence.
 
 use super::super::combine::CONTRADICTION;
-use super::super::measured::{FloorKind, Found, Measured, PhaseFacts, Reread, WATCH_S, surely_conventional};
+use super::super::measured::{
+    FloorKind, Found, HEAD_MOVES_NS, Measured, PhaseFacts, Reread, WATCH_S, surely_conventional,
+};
 use super::super::rho::{CONVENTIONAL_AT_LEAST, Rho, SHINGLED_AT_MOST};
-use super::super::words::{grouped, percent, rate, ratio};
+use super::super::words::{block, grouped, percent, rate, ratio};
 use super::{
-    AT_HOME, ELSEWHERE, ENOUGH_BYTES, ENOUGH_REGION, ENOUGH_WRITES, HEAD_MOVES_NS, MOST_SURE, SPOILT_BY_ERRORS,
+    AT_HOME, ELSEWHERE, ENOUGH_BYTES, ENOUGH_REGION, ENOUGH_WRITES, LEAST_REGION, MOST_SURE, SPOILT_BY_ERRORS,
     SURELY_MOVES_NS,
 };
 use crate::model::Bytes;
@@ -34,7 +36,10 @@ pub fn conclude(drive: &Drive, declared: &Recording, plan: &Plan, measured: &Mea
         let sentence = "The run ended before anything was measured.".to_owned();
         return answer(RecordingState::NotShown, Basis::None, 0.0, sentence);
     }
-    if let Some(early) = without_a_head(drive, declared, measured) {
+    let found = measured.found();
+    if (found.is_none() || declared.state == RecordingState::Ssd)
+        && let Some(early) = without_a_head(drive, declared, measured)
+    {
         return early;
     }
     if declared.state == RecordingState::HostManaged
@@ -48,7 +53,7 @@ pub fn conclude(drive: &Drive, declared: &Recording, plan: &Plan, measured: &Mea
             ),
         );
     }
-    if let Some(found) = measured.found() {
+    if let Some(found) = found {
         return shingled(drive, declared, measured, &found);
     }
     if f64_of(errors) > SPOILT_BY_ERRORS * f64_of(all) {
@@ -64,12 +69,13 @@ pub fn conclude(drive: &Drive, declared: &Recording, plan: &Plan, measured: &Mea
 
 /// What to call the thing that was measured.
 fn subject(drive: &Drive) -> String {
-    match drive.kind {
-        DeviceKind::Disk | DeviceKind::NvmeNamespace | DeviceKind::Mmc | DeviceKind::Simulated => {
-            "This drive".to_owned()
-        }
-        kind => format!("What lies under this {}", kind.label()),
-    }
+    if is_a_drive(drive) { "This drive".to_owned() } else { format!("What lies under this {}", drive.kind.label()) }
+}
+
+/// Whether it is a drive, and not a part or a front of one.
+fn is_a_drive(drive: &Drive) -> bool {
+    use DeviceKind::{Disk, Mmc, NvmeNamespace, Simulated};
+    matches!(drive.kind, Disk | NvmeNamespace | Mmc | Simulated)
 }
 
 /// The answers that turn on whether a head moves when a block is read.
@@ -128,7 +134,7 @@ fn shingled(drive: &Drive, declared: &Recording, measured: &Measured, found: &Fo
          data that is written once; a RAID rebuild or long random writing will crawl.",
         subject(drive),
         grouped(cliff.at_ios),
-        workload.map_or(Bytes(0), |workload| workload.bs),
+        block(workload.map_or(Bytes(0), |workload| workload.bs)),
         cliff.at_bytes,
         rate(cliff.before_per_s),
         rate(cliff.after_per_s),
@@ -211,37 +217,42 @@ fn doubtful(measured: &Measured) -> Option<Recording> {
 
 /// No sign of shingling: is that enough to say that there is none?
 fn no_collapse(drive: &Drive, plan: &Plan, measured: &Measured) -> Recording {
-    let whole = drive.capacity_bytes.0.max(1);
-    let span = percent(f64_of(plan.size_bytes.0) / f64_of(whole));
+    let span = span(drive, plan);
     let written: Vec<String> = measured
         .writes()
         .map(|(_, facts)| {
             let bs = facts.workload().map_or(Bytes(0), |workload| workload.bs);
-            format!("{} random writes of {bs} ({})", grouped(facts.writes.ios), facts.writes.bytes)
+            format!("{} random writes of {} ({})", grouped(facts.writes.ios), block(bs), facts.writes.bytes)
         })
         .collect();
     let written = written.join(" and ");
     let rhos: Vec<Option<Rho>> = measured.writes().map(|(index, _)| measured.rho_of(index)).collect();
     let reread = measured.reread();
-    let needs = needs(plan, measured, &rhos, reread);
+    let needs = needs(drive, plan, measured, &rhos, reread);
     let Some(lacking) = Needs::lacking(&needs) else {
         let share = rhos.iter().flatten().map(|rho| rho.share_conventional).fold(1.0, f64::min);
         let fastest = rhos.iter().flatten().map(|rho| rho.value).fold(0.0, f64::max);
         let media_cache = if fastest > 1.5 { ", helped by its cache" } else { "" };
         let sentence = format!(
-            "{} writes in place, as a conventional (CMR) disk does: {written} over {span} of it brought no collapse, it kept \
+            "{} writes in place, as a conventional (CMR) disk does: {written} over {span} brought no collapse, it kept \
              {} times the rate of its head{media_cache}, and blocks just scattered read back in order at {} of full speed.",
             subject(drive),
             ratio(rhos.iter().flatten().map(|rho| rho.value).fold(f64::INFINITY, f64::min)),
-            percent(reread.map_or(0.0, |reread| reread.ratio)),
+            // Faster than before is no more than at home.
+            percent(reread.map_or(0.0, |reread| reread.ratio.min(1.0))),
         );
         return answer(RecordingState::Cmr, Basis::Measured, 0.9 * share, sentence);
     };
     let confidence = 0.6 * needs.iter().map(|need| need.share).sum::<f64>() / f64_of_len(needs.len().max(1));
-    let sentence = format!(
-        "No shingling showed in {written} over {span} of the drive. That is no proof that it is conventional: {lacking}."
-    );
+    let sentence =
+        format!("No shingling showed in {written} over {span}. That is no proof that it is conventional: {lacking}.");
     answer(RecordingState::NotShown, Basis::Measured, confidence, sentence)
+}
+
+/// How much of the drive was written over.
+fn span(drive: &Drive, plan: &Plan) -> String {
+    let share = f64_of(plan.size_bytes.0) / f64_of(drive.capacity_bytes.0.max(1));
+    if share > 0.99 { "all of it".to_owned() } else { format!("{} of it ({:.1} %)", plan.size_bytes, share * 100.0) }
 }
 
 /// One thing that `cmr` needs.
@@ -259,13 +270,17 @@ impl Needs {
     }
 }
 
-fn needs(plan: &Plan, measured: &Measured, rhos: &[Option<Rho>], reread: Option<Reread>) -> Vec<Needs> {
+fn needs(drive: &Drive, plan: &Plan, measured: &Measured, rhos: &[Option<Rho>], reread: Option<Reread>) -> Vec<Needs> {
     let small: u64 = measured
         .writes()
         .filter(|(_, facts)| facts.workload().is_some_and(|workload| workload.bs.0 <= SMALL_BS))
         .map(|(_, facts)| facts.writes.ios)
         .sum();
     let bytes: u64 = measured.writes().map(|(_, facts)| facts.writes.bytes.0).sum();
+    // A file or a loop device is a small part of the drive below it, however much of it is written.
+    let own = is_a_drive(drive);
+    let whole = if own { drive.capacity_bytes.0 / 10 * 9 } else { u64::MAX };
+    let region = whole.clamp(LEAST_REGION, ENOUGH_REGION);
     let of = |got: u64, enough: u64| (f64_of(got) / f64_of(enough)).min(1.0);
     let floors = measured.writes().filter_map(|(index, _)| measured.floor_of(index));
     let assumed = floors.into_iter().any(|(_, _, kind)| kind == FloorKind::Assumed);
@@ -286,8 +301,12 @@ fn needs(plan: &Plan, measured: &Measured, rhos: &[Option<Rho>], reread: Option<
             missing: format!("{} fit into the cache of a known one, {} would not", Bytes(bytes), Bytes(ENOUGH_BYTES)),
         },
         Needs {
-            share: of(plan.size_bytes.0, ENOUGH_REGION),
-            missing: format!("a region of {} may lie in a cache as a whole", plan.size_bytes),
+            share: of(plan.size_bytes.0, region),
+            missing: format!(
+                "{} were written over, and only over {} or more would a shingled disk surely show",
+                plan.size_bytes,
+                Bytes(region)
+            ),
         },
         Needs { share: flag(!assumed), missing: "how fast its head can move was not measured".to_owned() },
         Needs { share: flag(sure), missing: "how fast it writes against its head is not known well enough".to_owned() },

@@ -1,10 +1,10 @@
 //! What a run measured, as evidence: each with its value, and what it would be either way.
 
 use super::super::evidence::{Told, told};
-use super::super::measured::{FloorKind, Measured, PhaseFacts, falling_share};
+use super::super::measured::{FloorKind, HEAD_MOVES_NS, Measured, PhaseFacts, falling_share};
 use super::super::rho::{CONVENTIONAL_AT_LEAST, SHINGLED_AT_MOST};
-use super::super::words::{grouped, percent, rate, ratio};
-use super::{AT_HOME, ELSEWHERE, HEAD_MOVES_NS};
+use super::super::words::{block, grouped, percent, rate, ratio};
+use super::{AT_HOME, ELSEWHERE};
 use crate::model::approx::f64_of;
 use crate::model::plan::{PhaseRole, Plan};
 use crate::model::recording::{Basis, Evidence, Points};
@@ -19,6 +19,13 @@ pub fn evidence(plan: &Plan, measured: &Measured) -> Vec<Evidence> {
         list.push(slowest(facts));
     }
     list.extend(reread(measured));
+    if measured.is_still() == Some(true) {
+        // Without a head, neither rate nor place tells anything of shingling.
+        for evidence in list.iter_mut().filter(|evidence| evidence.points != Points::Flash) {
+            evidence.points = Points::Neither;
+            evidence.weight = 0.0;
+        }
+    }
     list.extend(recovery(measured));
     list.extend(zone_profile(plan, measured));
     list.extend(errors(measured));
@@ -37,7 +44,7 @@ fn floor(facts: &PhaseFacts) -> Option<Evidence> {
     let value = format!(
         "{} random reads of {} per second, {} at a time, median {p50}",
         rate(facts.reads_per_s()),
-        workload.bs,
+        block(workload.bs),
         workload.iodepth
     );
     Some(
@@ -49,7 +56,7 @@ fn floor(facts: &PhaseFacts) -> Option<Evidence> {
 }
 
 fn written(plan: &Plan, facts: &PhaseFacts) -> Evidence {
-    let bs = facts.workload().map(|workload| workload.bs).unwrap_or_default();
+    let bs = block(facts.workload().map(|workload| workload.bs).unwrap_or_default());
     let value = format!(
         "{} random writes of {bs}, {}, over a region of {}{}",
         grouped(facts.writes.ios),
@@ -153,7 +160,7 @@ fn reread(measured: &Measured) -> Option<Evidence> {
 fn recovery(measured: &Measured) -> Option<Evidence> {
     let facts = measured.of_role(PhaseRole::Recovery)?;
     let found = measured.found()?;
-    let per_s = f64_of(facts.writes.ios) / facts.seconds;
+    let per_s = facts.settled_writes_per_s();
     let idle = measured.of_role(PhaseRole::Idle).map_or(0.0, |facts| facts.seconds);
     let value =
         format!("{} writes per second after {idle:.0} s idle, {} before", rate(per_s), rate(found.cliff.after_per_s));

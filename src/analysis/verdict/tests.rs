@@ -204,6 +204,45 @@ fn where_no_head_moves_shingling_cannot_be_judged() {
 }
 
 #[test]
+fn a_collapse_shows_even_where_the_reads_moved_no_head() {
+    // A new shingled disk answers reads of blocks that were never written at once.
+    let plan = quick();
+    let small = of_role(&plan, PhaseRole::RandomSmall);
+    let mut tape = Tape::default();
+    tape.reads(0, 30, 9_000, 4096, 90).writes(small, 126, 2_930, 4096, 2_700).writes(small, 70, 9, 4096, 900_000);
+    let answer = judged(&plan, &tape);
+    assert_eq!(answer.state, RecordingState::DriveManaged, "{}", answer.sentence);
+    assert!(answer.confidence <= 0.75, "the floor was assumed: {}", answer.confidence);
+}
+
+#[test]
+fn a_small_part_of_a_drive_proves_nothing_of_the_whole() {
+    let (mut plan, tape) = conventional(128);
+    plan.size_bytes = crate::model::Bytes(300 << 30);
+    let answer = judged(&plan, &tape);
+    assert_eq!(answer.state, RecordingState::NotShown);
+    assert!(answer.sentence.contains("300 GiB") && answer.sentence.contains("1.0 TiB"), "{}", answer.sentence);
+    let mut small = drive();
+    small.capacity_bytes = crate::model::Bytes(300 << 30);
+    assert_eq!(
+        verdict(&small, &plan, &tape.samples).state,
+        RecordingState::Cmr,
+        "the whole of a smaller drive will do"
+    );
+}
+
+#[test]
+fn a_week_of_samples_is_judged_in_a_moment() {
+    let plan = plan(Profile::Custom, json!({"rw": "randwrite", "bs": "4k", "iodepth": 8, "runtime_s": 604_800}));
+    let mut tape = Tape::default();
+    tape.writes(0, 130, 2_930, 4096, 2_700).writes(0, 604_000, 9, 4096, 900_000);
+    let began = std::time::Instant::now();
+    assert_eq!(judged(&plan, &tape).state, RecordingState::DriveManaged);
+    assert!(began.elapsed().as_secs() < 10, "{:?}", began.elapsed());
+    println!("a week took {:?}", began.elapsed());
+}
+
+#[test]
 fn flash_that_reads_like_a_disk_contradicts_itself() {
     let (plan, tape) = conventional(128);
     let mut flash = drive();

@@ -88,6 +88,8 @@ struct Region {
     offset: u64,
     size: u64,
     block: u64,
+    /// Of the whole target.
+    capacity: u64,
 }
 
 /// Makes the phases of `profile` for `target`.
@@ -133,7 +135,7 @@ fn region(reader: &mut Reader<'_>, target: Target) -> Region {
     if size > room {
         reader.refuse(size_name, format!("is {size}, past the end: from offset {offset} the target has {room} bytes"));
     }
-    Region { offset, size, block }
+    Region { offset, size, block, capacity }
 }
 
 fn estimate(mut phase: Phase, pace: Pace) -> Phase {
@@ -296,6 +298,12 @@ fn smr_quick(reader: &mut Reader<'_>, region: &Region, randseed: u64, notes: &mu
         notes.push(format!(
             "The region is {}: a drive-managed disk may hide a cache larger than that, so the absence of a \
              cliff will say little.",
+            Bytes(region.size)
+        ));
+    } else if region.size < (1024 * GIB).min(region.capacity / 10 * 9) {
+        notes.push(format!(
+            "The region is {}: over less than 1 TiB a drive-managed disk cleans many blocks at once and may keep \
+             up, so the absence of a cliff will not prove a conventional disk.",
             Bytes(region.size)
         ));
     }

@@ -142,3 +142,63 @@ impl CachedStl {
         busy
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::units::{GIB, KIB, MIB};
+    use crate::sim::noise::Noise;
+    use crate::sim::preset::{self, Inside};
+
+    fn stl(change: impl FnOnce(&mut CachedStlParams)) -> (CachedStl, Media) {
+        let Inside::Disk { media, .. } = preset::dm_8tb().inside else { panic!("a disk") };
+        let mut params = preset::barracuda_stl();
+        change(&mut params);
+        (CachedStl::new(params), Media::new(media, Noise::new(1)))
+    }
+
+    fn write(offset: u64, len: u64) -> Write {
+        Write { offset, len, queue: 1, uncached: false }
+    }
+
+    #[test]
+    fn an_overwrite_takes_its_old_slot_as_often_as_it_is_told() {
+        for (share, least, most) in [(1.0, 1, 1), (0.35, 600, 700), (0.0, 1_000, 1_000)] {
+            let (mut stl, mut media) = stl(|params| params.overwrite_in_place = share);
+            for _ in 0..1_000 {
+                stl.write(&mut media, write(GIB, 4 * KIB));
+            }
+            let slots = stl.away_bytes() / (4 * KIB);
+            assert!((least..=most).contains(&slots), "{slots} of 1000 at {share}");
+        }
+    }
+
+    #[test]
+    fn an_ordered_stream_passes_by_the_cache_and_never_meets_a_cliff() {
+        let (mut stl, mut media) = stl(|params| params.cache_bytes = GIB);
+        let ms: f64 = (0..10 * 1024).map(|nth| stl.write(&mut media, write(nth * MIB, MIB))).sum();
+        let rate = f64_of(10 * GIB) / ms / 1e3;
+        assert!((rate / 197.0 - 1.0).abs() < 0.02, "{rate} MB/s at the outer edge");
+        assert!(stl.away_bytes() <= 20 * MIB, "only its beginning: {}", stl.away_bytes());
+    }
+
+    #[test]
+    fn a_band_with_a_cached_block_takes_no_stream() {
+        // "A single 4 KiB random write in the middle stops the streaming" (Aghayev et al., FAST'17).
+        let (mut stl, mut media) = stl(|_| ());
+        stl.write(&mut media, write(100 * MIB + 4 * KIB, 4 * KIB));
+        for nth in 0..200 {
+            stl.write(&mut media, write(nth * MIB, MIB));
+        }
+        // The first band, where the stream began, and that of the block: 100 to 120 MiB.
+        assert_eq!(stl.away_bytes(), 40 * MIB + 4 * KIB);
+    }
+
+    #[test]
+    fn a_write_that_finds_the_map_full_pays_for_a_band() {
+        let (mut stl, mut media) = stl(|params| params.map_entries = 10);
+        let each: Vec<f64> = (0..11).map(|nth| stl.write(&mut media, write(nth * GIB, 4 * KIB))).collect();
+        assert!(each[9] < 50.0 && each[10] > 80.0, "{each:?}");
+        assert_eq!(stl.away_bytes(), 10 * 4 * KIB, "one band gone home, one block come");
+    }
+}

@@ -37,28 +37,32 @@ pub enum Piece {
 
 #[derive(Debug, Clone, Default)]
 struct Band {
+    /// Disjoint, by `start`. Mostly one or two; thousands where writes keep to a small region.
     extents: Vec<Extent>,
     entries: u64,
     bytes: u64,
 }
 
 impl Band {
-    /// No extent of this band shall answer for `start..end` any more.
-    fn supersede(&mut self, start: u64, end: u64) {
+    /// The extents that meet `start..end`.
+    fn met(&self, start: u64, end: u64) -> std::ops::Range<usize> {
+        let first = self.extents.partition_point(|extent| extent.end() <= start);
+        let last = self.extents.partition_point(|extent| extent.start < end);
+        first..last.max(first)
+    }
+
+    /// No extent of this band shall answer for `start..end` any more, but `by`, if that is given.
+    fn supersede(&mut self, start: u64, end: u64, by: Option<Extent>) {
+        let met = self.met(start, end);
         let mut remains = Vec::new();
-        self.extents.retain(|extent| {
-            if extent.end() <= start || end <= extent.start {
-                return true;
-            }
-            if extent.start < start {
-                remains.push(Extent { len: start - extent.start, ..*extent });
-            }
-            if end < extent.end() {
-                remains.push(Extent { start: end, len: extent.end() - end, at: extent.at + (end - extent.start) });
-            }
-            false
-        });
-        self.extents.extend(remains);
+        if let Some(first) = self.extents.get(met.start).filter(|first| !met.is_empty() && first.start < start) {
+            remains.push(Extent { len: start - first.start, ..*first });
+        }
+        remains.extend(by);
+        if let Some(last) = self.extents[met.clone()].last().filter(|last| end < last.end()) {
+            remains.push(Extent { start: end, len: last.end() - end, at: last.at + (end - last.start) });
+        }
+        self.extents.splice(met, remains);
     }
 }
 
@@ -122,9 +126,10 @@ impl Extents {
     /// Whether one cached extent holds all of `start..start+len` (within one band).
     #[must_use]
     pub fn holds(&self, start: u64, len: u64) -> bool {
-        self.bands
-            .get(&self.band_of(start))
-            .is_some_and(|band| band.extents.iter().any(|extent| extent.start <= start && start + len <= extent.end()))
+        self.bands.get(&self.band_of(start)).is_some_and(|band| {
+            let met = band.met(start, start + len);
+            band.extents[met].first().is_some_and(|extent| extent.start <= start && start + len <= extent.end())
+        })
     }
 
     /// A copy of `start..start+len` (within one band) was put at `at` in the cache. Older copies
@@ -136,12 +141,7 @@ impl Extents {
             order.push_back(number);
             Band::default()
         });
-        band.supersede(start, start + len);
-        // The last writes of a stream continue one another: one extent, several entries.
-        match band.extents.last_mut() {
-            Some(last) if last.end() == start && last.at + last.len == at => last.len += len,
-            _ => band.extents.push(Extent { start, len, at }),
-        }
+        band.supersede(start, start + len, Some(Extent { start, len, at }));
         band.entries += 1;
         band.bytes += len;
         self.entries += 1;
@@ -151,7 +151,7 @@ impl Extents {
     /// `start..start+len` (within one band) was written at home: cached copies are superseded.
     pub fn supersede(&mut self, start: u64, len: u64) {
         if let Some(band) = self.bands.get_mut(&(start / self.band_bytes)) {
-            band.supersede(start, start + len);
+            band.supersede(start, start + len, None);
         }
     }
 
@@ -171,13 +171,7 @@ impl Extents {
         let mut pieces = Vec::new();
         for (start, len) in self.split(offset, len) {
             let end = start + len;
-            let mut met: Vec<Extent> = match self.bands.get(&self.band_of(start)) {
-                Some(band) => {
-                    band.extents.iter().copied().filter(|extent| extent.start < end && start < extent.end()).collect()
-                }
-                None => Vec::new(),
-            };
-            met.sort_unstable_by_key(|extent| extent.start);
+            let met = self.bands.get(&self.band_of(start)).map_or(&[][..], |band| &band.extents[band.met(start, end)]);
             let mut at = start;
             for extent in met {
                 let from = extent.start.max(start);

@@ -75,7 +75,7 @@ impl MediaCache {
                 Piece::Home { start, len } => media.read(start, len, queue),
                 Piece::Cached(extent) => {
                     let near = media.params().seek_settle_ms + media.params().revolution_ms / 2.0;
-                    media.park(extent.start ^ 1);
+                    media.park(extent.start);
                     near + media.transfer(extent.start, extent.len)
                 }
             };
@@ -94,5 +94,48 @@ impl MediaCache {
             busy = Some(at);
         }
         busy
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sim::noise::Noise;
+    use crate::sim::preset::{self, Inside};
+    use crate::sim::translation::TranslationParams;
+
+    fn parts() -> (MediaCache, Media) {
+        let Inside::Disk { media, translation: TranslationParams::MediaCache(cache), .. } = preset::cmr_4tb().inside
+        else {
+            panic!("a conventional disk");
+        };
+        (MediaCache::new(cache), Media::new(media, Noise::new(1)))
+    }
+
+    fn write(offset: u64, len: u64) -> Write {
+        Write { offset, len, queue: 1, uncached: true }
+    }
+
+    #[test]
+    fn a_large_write_over_a_parked_block_goes_home_and_is_what_is_read() {
+        let (mut cache, mut media) = parts();
+        cache.write(&mut media, write(8 << 20, 4096));
+        assert_eq!(cache.away_bytes(), 4096);
+        cache.write(&mut media, write(8 << 20, 1 << 20));
+        media.park(8 << 20);
+        let ms = cache.read(&mut media, 8 << 20, 1 << 20, 1);
+        assert!((ms - media.transfer(8 << 20, 1 << 20)).abs() < 0.1, "no trip to the cache: {ms}");
+    }
+
+    #[test]
+    fn what_is_parked_comes_home_when_the_disk_is_left_alone() {
+        let (mut cache, mut media) = parts();
+        for nth in 0..100 {
+            cache.write(&mut media, write(nth << 30, 4096));
+        }
+        assert_eq!(cache.idle(&mut media, Nanos(0), Nanos::from_secs(1)), None, "not at once");
+        let busy = cache.idle(&mut media, Nanos(0), Nanos::from_secs(60)).unwrap();
+        assert!(busy > Nanos::from_secs(2) && busy < Nanos::from_secs(10), "{busy}");
+        assert_eq!(cache.away_bytes(), 0);
     }
 }
