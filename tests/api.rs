@@ -204,3 +204,36 @@ fn a_page_of_another_site_is_not_obeyed() {
     let policy = page.headers().get("content-security-policy").unwrap().to_str().unwrap().to_owned();
     assert!(policy.contains("default-src 'none'") && !policy.contains("unsafe"), "{policy}");
 }
+
+#[test]
+fn the_hidden_shingled_disk_is_found_out_the_conventional_one_is_not_accused_and_both_stay_known() {
+    let dir = scratch();
+    let recording = |service: &Service, name: &str| {
+        service.post("/api/v1/drives/rescan", &json!({}));
+        service.drive(name)["recording"].clone()
+    };
+    let expected = [("sim-dm-14tb", "drive-managed"), ("sim-cmr-14tb", "cmr")];
+    {
+        let service = Service::simulated(dir.path());
+        for (name, state) in expected {
+            let before = recording(&service, name);
+            assert_eq!((&before["state"], &before["basis"]), (&json!("not-reported"), &json!("none")), "{before}");
+            let run = service.begin(name, "smr-quick", json!({}));
+            let over = service.wait_until_over(&run);
+            assert_eq!(over["verdict"]["state"], state, "{}", over["verdict"]);
+            assert_eq!(over["verdict"]["basis"], "measured");
+            assert!(over["verdict"]["evidence"].as_array().unwrap().len() > 5);
+            assert_eq!(recording(&service, name)["state"], state);
+        }
+    }
+    let service = Service::simulated(dir.path());
+    for (name, state) in expected {
+        assert_eq!(recording(&service, name)["state"], state, "after a restart");
+    }
+    // Without its run nothing is known of the drive any more.
+    let runs = service.get("/api/v1/runs").json();
+    for run in runs["runs"].as_array().unwrap() {
+        assert_eq!(service.delete(&format!("/api/v1/runs/{}", run["id"].as_str().unwrap())).status, 204);
+    }
+    assert_eq!(recording(&service, "sim-dm-14tb")["state"], "not-reported");
+}

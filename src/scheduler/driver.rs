@@ -269,7 +269,7 @@ impl Driver {
                 let drive = active.run.drive;
                 active.judged((*verdict).clone());
                 self.verdicts.send_modify(|verdicts| {
-                    Arc::make_mut(verdicts).entry(drive).or_default().insert(0, *verdict);
+                    Arc::make_mut(verdicts).entry(drive).or_default().push(*verdict);
                 });
             }
         }

@@ -15,7 +15,7 @@ use crate::model::recording::Recording;
 /// How often the host is looked at again. A scan reads a few hundred small files.
 const RESCAN_EVERY: Duration = Duration::from_secs(2);
 
-/// What was measured of each drive, newest first.
+/// What was measured of each drive, oldest first.
 pub type Verdicts = HashMap<DriveId, Vec<Recording>>;
 
 /// Scans and classifies once. Blocking.

@@ -120,12 +120,12 @@ impl Store {
         Ok(ids)
     }
 
-    /// What was measured of each drive, newest first.
+    /// What was measured of each drive, oldest first.
     ///
     /// # Errors
     /// What SQLite said.
     pub async fn verdicts(&self) -> Result<HashMap<DriveId, Vec<Recording>>, StoreError> {
-        let rows = sqlx::query("SELECT drive_id, verdict FROM runs WHERE verdict IS NOT NULL ORDER BY id DESC")
+        let rows = sqlx::query("SELECT drive_id, verdict FROM runs WHERE verdict IS NOT NULL ORDER BY id")
             .fetch_all(&self.reader)
             .await?;
         let mut verdicts: HashMap<_, Vec<_>> = HashMap::new();
