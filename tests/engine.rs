@@ -29,9 +29,9 @@ impl EventSink for Collected {
     fn emit(&mut self, event: ProbeEvent) {
         match event {
             ProbeEvent::Interval(interval) => self.intervals.push(*interval),
-            ProbeEvent::PhaseEnded { ended_by, read, write, .. } => {
+            ProbeEvent::PhaseEnded { ended_by, sums, .. } => {
                 self.ended_by.push(ended_by);
-                self.sums.push((read.ios, write.ios));
+                self.sums.push((sums.read.ios, sums.write.ios));
             }
             _ => {}
         }

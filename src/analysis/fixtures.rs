@@ -116,6 +116,7 @@ impl Tape {
                 read: tally(reads),
                 write: tally(writes),
                 errors: 0,
+                ramp: false,
             });
         }
         self

@@ -52,7 +52,8 @@ pub enum Gate {
 }
 
 /// What a phase does.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(clippy::large_enum_variant, reason = "a plan has tens of phases; a box would only be in the way")]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "do")]
 pub enum Action {
     /// I/O.

@@ -166,18 +166,8 @@ fn phase(name: impl Into<String>, purpose: impl Into<String>, role: PhaseRole, a
 }
 
 fn whole(region: &Region, rw: Rw, bs: u64, iodepth: u32, randseed: u64) -> Workload {
-    Workload {
-        rw,
-        bs: Bytes(bs),
-        iodepth,
-        offset_bytes: Bytes(region.offset),
-        size_bytes: Bytes(region.size),
-        rwmixread: 50,
-        randseed,
-        runtime_s: None,
-        number_ios: None,
-        io_size_bytes: None,
-    }
+    let region = (Bytes(region.offset), Bytes(region.size));
+    Workload { iodepth, randseed, ..Workload::new(rw, Bytes(bs), region.0, region.1) }
 }
 
 fn floor(reader: &Reader<'_>, region: &Region, depth: u32, role: PhaseRole, randseed: u64) -> Phase {

@@ -403,15 +403,7 @@ pub fn intervals(run: &Run) -> Vec<Interval> {
 }
 
 fn empty(seq: u64, phase: u32) -> Interval {
-    Interval {
-        seq,
-        phase,
-        t: Nanos(0),
-        duration: Nanos::from_secs(1),
-        read: Tally::new(Precision::Interval),
-        write: Tally::new(Precision::Interval),
-        errors: 0,
-    }
+    Interval::empty(seq, phase, Nanos(0), Nanos::from_secs(1))
 }
 
 /// The intervals of each phase as one.
