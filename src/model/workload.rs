@@ -53,6 +53,9 @@ pub struct Workload {
     /// Random offsets are multiples of this from the region's start; `null`: the smallest size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blockalign: Option<Bytes>,
+    /// I/O in order leaves so many bytes out after each block: fio's `rw=write:64k`.
+    #[serde(default, skip_serializing_if = "is_no_bytes")]
+    pub skip_bytes: Bytes,
     /// I/Os in flight, 1..=1024; of each stream.
     pub iodepth: u32,
     /// fio's `numjobs`: so many streams, each with a part of the region of its own and its own seed, take turns.
@@ -130,6 +133,11 @@ fn is_none(number: &u32) -> bool {
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_no_bytes(bytes: &Bytes) -> bool {
+    bytes.0 == 0
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
 fn is_zero(number: &u64) -> bool {
     *number == 0
 }
@@ -144,6 +152,7 @@ impl Workload {
             bs,
             bssplit: Vec::new(),
             blockalign: None,
+            skip_bytes: Bytes(0),
             iodepth: 1,
             numjobs: 1,
             offset_bytes: offset,

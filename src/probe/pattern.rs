@@ -163,6 +163,15 @@ mod tests {
     }
 
     #[test]
+    fn gaps_are_left_out_and_the_next_pass_begins_at_the_start() {
+        let mut asked = workload(Rw::Write, 0, 10 * 4096, 4096, 1);
+        asked.skip_bytes = Bytes(2 * 4096);
+        let mut pattern = Pattern::new(&asked);
+        let blocks: Vec<_> = (0..5).map(|_| pattern.next_io().offset / 4096).collect();
+        assert_eq!(blocks, [0, 3, 6, 9, 0]);
+    }
+
+    #[test]
     fn trimwrite_writes_the_block_it_has_just_trimmed() {
         let mut pattern = Pattern::new(&workload(Rw::TrimWrite, 0, 2 * 4096, 4096, 1));
         let ios: Vec<_> = (0..4).map(|_| pattern.next_io()).map(|io| (io.op, io.offset)).collect();

@@ -16,6 +16,7 @@ pub struct Stream {
     bs: u64,
     split: Vec<SizeShare>,
     align: u64,
+    skip: u64,
     place: Place,
     what: What,
     // xoshiro256++ has a period of 2^256 - 1 and 64-bit output, so regions beyond 2^32 blocks are
@@ -71,7 +72,8 @@ impl Stream {
                 percent => What::Mixed(percent),
             },
         };
-        Self { start, size, bs: workload.bs.0.max(1), split: workload.bssplit.clone(), align, place, what, rng }
+        let (bs, split, skip) = (workload.bs.0.max(1), workload.bssplit.clone(), workload.skip_bytes.0);
+        Self { start, size, bs, split, align, skip, place, what, rng }
     }
 
     /// Places at which its random I/Os can begin.
@@ -98,7 +100,8 @@ impl Stream {
         // The last one before the end of the part is shorter.
         let len = wanted.min(self.size - within);
         if let Place::InOrder(next) = &mut self.place {
-            *next = if within + len >= self.size { 0 } else { within + len };
+            let after = within.saturating_add(len).saturating_add(self.skip);
+            *next = if after >= self.size { 0 } else { after };
         }
         let io = Io { op: Op::Read, offset: self.start + within, len: u32::try_from(len).unwrap_or(u32::MAX) };
         let op = match &mut self.what {

@@ -22,11 +22,7 @@ impl ProfileChoice<'_> {
     /// Whether it overwrites what is on the drive: `None` when a parameter decides.
     #[must_use]
     pub fn writes(&self) -> Option<bool> {
-        match self.profile {
-            Profile::Inspect => Some(false),
-            Profile::SmrQuick => Some(true),
-            Profile::Custom => None,
-        }
+        self.profile.writes()
     }
 }
 

@@ -12,7 +12,7 @@ use crate::model::drive::{
 };
 use crate::model::histogram::Precision;
 use crate::model::interval::{Interval, Tally};
-use crate::model::plan::{Action, Plan};
+use crate::model::plan::{Action, Phase, Plan};
 use crate::model::profile::{Pace, Profile, Target, build};
 use crate::model::recording::{Basis, Evidence, Points, Recording, RecordingState};
 use crate::model::run::{PhaseOutcome, Progress, Run, RunId, RunState, StopReason};
@@ -287,7 +287,7 @@ pub fn plan(drive: &Drive, profile: Profile) -> Plan {
     }
     let target = Target { capacity: drive.capacity_bytes, logical_block: drive.logical_block_bytes, pace: Pace::DISK };
     let built = build(profile, &given, target).unwrap();
-    let destructive = profile != Profile::Inspect;
+    let destructive = built.phases.iter().any(Phase::destroys);
     let losses = vec![
         Content { device: drive.name.clone(), what: "GPT partition table".to_owned(), label: None },
         Content {
