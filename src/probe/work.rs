@@ -33,6 +33,8 @@ pub struct Work {
     fdatasync: Every,
     end_fsync: bool,
     verifier: Option<Verifier>,
+    /// A ramp brings no limit nearer.
+    in_ramp: bool,
     issued_ios: u64,
     issued_bytes: u64,
     in_flight: u64,
@@ -73,6 +75,7 @@ impl Work {
             fdatasync: Every::new(workload.fdatasync),
             end_fsync: workload.end_fsync,
             verifier: workload.verify.map(|verify| Verifier::new(verify, workload.randseed)),
+            in_ramp: workload.ramp_time_s > 0,
             issued_ios: 0,
             issued_bytes: 0,
             in_flight: 0,
@@ -83,6 +86,8 @@ impl Work {
     pub fn next(&mut self, elapsed: Nanos, out_of_time: bool) -> Next {
         let finished = if out_of_time {
             Some(Next::OutOfTime)
+        } else if self.in_ramp {
+            None
         } else if self.issued_ios >= self.number_ios {
             Some(Next::Done(format!("did its {} I/Os", self.number_ios)))
         } else if self.issued_bytes >= self.io_size {
@@ -145,6 +150,7 @@ impl Work {
 
     /// The ramp is over: limits and rates count from here.
     pub fn restart(&mut self, elapsed: Nanos) {
+        self.in_ramp = false;
         self.issued_ios = 0;
         self.issued_bytes = 0;
         if let Some(pacing) = &mut self.pacing {
@@ -227,8 +233,8 @@ mod tests {
 
     #[test]
     fn a_ramp_counts_for_no_limit() {
-        let mut work = Work::new(&workload());
-        (0..4).for_each(|_| assert!(matches!(work.next(Nanos(0), false), Next::Issue(_))));
+        let mut work = Work::new(&Workload { ramp_time_s: 1, ..workload() });
+        (0..9).for_each(|_| assert!(matches!(work.next(Nanos(0), false), Next::Issue(_))));
         work.restart(Nanos(9));
         (0..4).for_each(|_| assert!(matches!(work.next(Nanos(9), false), Next::Issue(_))));
         assert!(matches!(work.next(Nanos(9), false), Next::Done(_)));
