@@ -247,7 +247,11 @@ fn every_profile_can_be_planned_and_its_sums_are_those_of_its_phases() {
     let dir = scratch();
     let service = Service::simulated(dir.path());
     for profile in service.get("/api/v1/profiles").json()["profiles"].as_array().unwrap() {
-        let parameters = if profile["profile"] == "custom" { json!({ "rw": "trimwrite" }) } else { json!({}) };
+        let parameters = match profile["profile"].as_str() {
+            Some("custom") => json!({ "rw": "trimwrite" }),
+            Some("replay") => json!({ "log": "fio version 2 iolog\nf write 0 4096\n" }),
+            _ => json!({}),
+        };
         let body = json!({
             "drive": "sim-cmr-14tb", "profile": profile["profile"], "parameters": parameters, "dry_run": true,
         });
@@ -299,6 +303,10 @@ fn sweeps_and_benches_run_and_claim_nothing_about_shingling() {
         ("stream-sweep", json!({ "phase_s": 2, "streams": "1,8" })),
         ("rebuild", json!({ "rebuild_bytes": "2g", "floor_s": 5 })),
         ("verify", json!({ "size": "64m" })),
+        (
+            "replay",
+            json!({ "log": "fio version 3 iolog\n0 f write 0 4096\n9000000 f write 8192 4096\n9000001 f sync 0 0\n" }),
+        ),
     ] {
         let run = service.begin("sim-dm-14tb", profile, parameters);
         let over = service.wait_until_over(&run);

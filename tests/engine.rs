@@ -246,6 +246,28 @@ fn what_was_written_reads_back_and_what_was_changed_meanwhile_is_found() {
 }
 
 #[test]
+fn a_recording_is_replayed_to_its_last_flush() {
+    let bench = Bench::new(MIB);
+    let log =
+        "fio version 3 iolog\n0 f write 4096 4096\n9 f sync 0 0\n100000 f write 99999999488 512\n100001 f sync 0 0\n";
+    let mut plan = bench.plan(MIB, json!({ "rw": "read" }));
+    let Value::Object(given) = json!({ "log": log }) else { panic!("an object") };
+    let target = Target { capacity: Bytes(MIB), logical_block: 512, pace: Pace::FLASH };
+    plan.phases = build(Profile::Replay, &given, target).unwrap().phases;
+    let (collected, outcome) = bench.run(&plan, &Control::default());
+    assert!(matches!(outcome, Outcome::Completed), "{outcome:?}");
+    let flushes: u64 =
+        collected.intervals.iter().filter_map(|interval| interval.flush.as_ref()).map(|flush| flush.ios).sum();
+    assert_eq!((collected.sums.as_slice(), flushes), ([(0, 2)].as_slice(), 2));
+    assert!(collected.intervals.last().unwrap().t.as_millis() >= 100, "the last ones came at their time");
+    let bytes = std::fs::read(&bench.path).unwrap();
+    assert!(
+        bytes[bytes.len() - 512..].iter().any(|byte| *byte != 0x55),
+        "the end of the recording is that of the file"
+    );
+}
+
+#[test]
 fn a_rate_holds_it_back_and_a_ramp_is_marked() {
     let bench = Bench::new(4 * MIB);
     let parameters = json!({

@@ -10,6 +10,7 @@ mod object_bench;
 mod pace;
 mod queue_depth_sweep;
 mod rebuild;
+mod replay;
 mod reread;
 mod smr_full;
 mod smr_quick;
@@ -53,13 +54,15 @@ pub enum Profile {
     WriteCache,
     /// Written and read back.
     Verify,
+    /// A recording.
+    Replay,
     /// One workload in fio's words.
     Custom,
 }
 
 impl Profile {
     /// Every profile, in the order shown.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Inspect,
         Self::SmrQuick,
         Self::SmrFull,
@@ -71,6 +74,7 @@ impl Profile {
         Self::ObjectBench,
         Self::WriteCache,
         Self::Verify,
+        Self::Replay,
         Self::Custom,
     ];
 
@@ -87,6 +91,7 @@ impl Profile {
             Self::ObjectBench => &object_bench::PROFILE,
             Self::WriteCache => &write_cache::PROFILE,
             Self::Verify => &verify::PROFILE,
+            Self::Replay => &replay::PROFILE,
             Self::Custom => &custom::PROFILE,
         }
     }

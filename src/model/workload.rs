@@ -1,6 +1,7 @@
 //! What is asked of a drive, in fio's words.
 
 mod distribution;
+mod recorded;
 mod rw;
 mod skew;
 mod split;
@@ -11,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::units::Bytes;
 
 pub use distribution::{Distribution, Zone};
+pub use recorded::{Recorded, RecordedOp, fitted, parse_recording};
 pub use rw::Rw;
 pub use skew::{Pareto, Zipf};
 pub use split::{SizeShare, parse_bssplit};
@@ -109,6 +111,9 @@ pub struct Workload {
     /// What is written can be told apart, and is checked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verify: Option<Verify>,
+    /// A recording instead of a pattern: these I/Os at these times. `rw` and `bs` then only describe them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replay: Vec<Recorded>,
     /// fio's `ss`: stop once the rate is steady.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steady: Option<SteadyRule>,
@@ -173,6 +178,7 @@ impl Workload {
             fdatasync: 0,
             end_fsync: false,
             verify: None,
+            replay: Vec::new(),
             steady: None,
         }
     }
@@ -205,6 +211,10 @@ impl Workload {
         // A trim destroys, but writes nothing.
         if !self.rw.writes() || matches!(self.rw, Rw::Trim | Rw::RandTrim) {
             return Some(Bytes(0));
+        }
+        if !self.replay.is_empty() {
+            let writes = self.replay.iter().filter(|io| io.op == RecordedOp::Write);
+            return Some(writes.map(|io| Bytes(u64::from(io.len))).sum());
         }
         // What a ramp writes only its time bounds.
         if self.ramp_time_s > 0 {

@@ -24,6 +24,7 @@ mod pacing;
 pub mod pattern;
 pub mod recorder;
 pub mod referee;
+mod replay;
 pub mod run;
 mod steady;
 pub mod uring;

@@ -3,6 +3,7 @@
 use super::engine::{Io, Op};
 use super::pacing::Pacing;
 use super::pattern::Pattern;
+use super::replay::{Replay, Replayed};
 use super::verify::Verifier;
 use crate::model::units::{Bytes, Nanos};
 use crate::model::workload::Workload;
@@ -25,7 +26,7 @@ pub enum Next {
 
 /// One phase's I/O.
 pub struct Work {
-    pattern: Pattern,
+    source: Source,
     number_ios: u64,
     io_size: u64,
     pacing: Option<Pacing>,
@@ -38,6 +39,12 @@ pub struct Work {
     issued_ios: u64,
     issued_bytes: u64,
     in_flight: u64,
+}
+
+/// Where its I/Os come from.
+enum Source {
+    Pattern(Pattern),
+    Replay(Replay),
 }
 
 /// Counts writes to the next flush.
@@ -67,8 +74,13 @@ impl Work {
     pub fn new(workload: &Workload) -> Self {
         let paced = workload.rate_bytes_per_s.is_some() || workload.rate_iops.is_some() || workload.thinktime_us > 0;
         Self {
-            pattern: Pattern::new(workload),
-            number_ios: workload.number_ios.unwrap_or(u64::MAX),
+            source: if workload.replay.is_empty() {
+                Source::Pattern(Pattern::new(workload))
+            } else {
+                Source::Replay(Replay::new(&workload.replay))
+            },
+            // A recording ends with its last I/O, which may be a flush.
+            number_ios: workload.number_ios.filter(|_| workload.replay.is_empty()).unwrap_or(u64::MAX),
             io_size: workload.io_size_bytes.map_or(u64::MAX, |bytes| bytes.0),
             pacing: paced.then(|| Pacing::new(workload)),
             fsync: Every::new(workload.fsync),
@@ -108,7 +120,16 @@ impl Work {
         if let Some(until) = self.pacing.as_ref().and_then(|pacing| pacing.wait(elapsed)) {
             return Next::Wait(until);
         }
-        let io = self.pattern.next_io();
+        let io = match &mut self.source {
+            Source::Pattern(pattern) => pattern.next_io(),
+            Source::Replay(replay) => match replay.next(elapsed) {
+                Replayed::Io(io) => io,
+                Replayed::DueAt(until) => return Next::Wait(until),
+                Replayed::End => {
+                    return self.last_flush(elapsed).unwrap_or_else(|| Next::Done("replayed all of it".to_owned()));
+                }
+            },
+        };
         let len = u64::from(io.len);
         self.issued_ios += 1;
         self.issued_bytes += len;

@@ -107,6 +107,9 @@ mod tests {
         for profile in Profile::ALL {
             let required = match profile {
                 Profile::Custom => json!({ "rw": "randwrite" }),
+                Profile::Replay => {
+                    json!({ "log": "fio version 2 iolog\nf write 99999999999999 65536\nf wait 9 0\nf read 0 512\n" })
+                }
                 _ => json!({}),
             };
             let Value::Object(given) = required else { panic!("an object") };

@@ -47,7 +47,8 @@ impl Pace {
                 .min();
         let by_work = ios.map(|ios| u64_of((f64_of(ios) * self.seconds_per_io(workload)).ceil()).max(1));
         let limit = [by_work, workload.runtime_s].into_iter().flatten().min().unwrap_or(0);
-        limit.saturating_add(workload.ramp_time_s)
+        let recorded_s = workload.replay.last().map_or(0, |last| last.at_us.div_ceil(1_000_000));
+        limit.max(recorded_s).saturating_add(workload.ramp_time_s)
     }
 
     fn seconds_per_io(self, workload: &Workload) -> f64 {

@@ -285,6 +285,9 @@ pub fn plan(drive: &Drive, profile: Profile) -> Plan {
         given.insert("rw".to_owned(), "randrw".into());
         given.insert("runtime_s".to_owned(), 600.into());
     }
+    if profile == Profile::Replay {
+        given.insert("log".to_owned(), "fio version 2 iolog\nf write 0 4096\n".into());
+    }
     let target = Target { capacity: drive.capacity_bytes, logical_block: drive.logical_block_bytes, pace: Pace::DISK };
     let built = build(profile, &given, target).unwrap();
     let destructive = built.phases.iter().any(Phase::destroys);
