@@ -17,7 +17,7 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-use crate::backend::Backend;
+use crate::backend::{Backend, EngineChoice};
 use crate::config::{Drives, List, Serve};
 use crate::device::SysRoot;
 use crate::scheduler::{self, take_inventory};
@@ -75,7 +75,7 @@ fn root(drives: &Drives) -> Result<SysRoot, AppError> {
 /// # Errors
 /// When the recorded host does not exist or standard output is closed.
 pub fn list(list: &List) -> Result<(), AppError> {
-    let backend = Backend::new(root(&list.drives)?, list.drives.sim, None, Vec::new());
+    let backend = Backend::new(root(&list.drives)?, list.drives.sim, None, EngineChoice::Psync, Vec::new());
     let inventory = take_inventory(&backend, &std::collections::HashMap::new());
     let text = if list.json {
         serde_json::to_string_pretty(&inventory).map_err(io::Error::from)? + "\n"
@@ -120,7 +120,7 @@ async fn run(config: &Serve) -> Result<(), AppError> {
     let sim_speed = (config.sim_speed > 0.0).then_some(config.sim_speed);
     let own_files =
         ["drivescope.db", "drivescope.db-wal", "drivescope.db-shm", "lock"].map(|name| data_dir.join(name)).to_vec();
-    let backend = Arc::new(Backend::new(root(&config.drives)?, config.drives.sim, sim_speed, own_files));
+    let backend = Arc::new(Backend::new(root(&config.drives)?, config.drives.sim, sim_speed, config.engine, own_files));
     if let Some(problem) = backend.engine_problem() {
         tracing::warn!(
             error = problem.error,

@@ -8,10 +8,23 @@ use crate::model::plan::Plan;
 use crate::model::run::RefusedReason;
 use crate::model::units::Bytes;
 use crate::probe::engine::Engine;
+use crate::probe::psync::PsyncEngine;
 use crate::probe::uring::{UringEngine, self_test};
 use crate::sim::{self, SimEngine};
 
 pub use crate::device::ResolveError;
+
+/// What carries out I/O on real drives, in fio's words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum EngineChoice {
+    /// tokio-uring.
+    #[default]
+    #[value(name = "io_uring")]
+    IoUring,
+    /// Threads with pread and pwrite.
+    #[value(name = "psync")]
+    Psync,
+}
 
 /// Why real drives cannot be probed on this host.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +42,7 @@ pub struct Backend {
     with_sim: bool,
     sim_speed: Option<f64>,
     own_files: Vec<PathBuf>,
+    engine: EngineChoice,
     engine_problem: Option<EngineProblem>,
 }
 
@@ -46,9 +60,19 @@ impl Backend {
     /// The drives below `root`, with the simulated fleet if `with_sim`. `sim_speed` is how many
     /// simulated seconds pass in a real one (`None`: as fast as possible). `own_files` are never a target.
     #[must_use]
-    pub fn new(root: SysRoot, with_sim: bool, sim_speed: Option<f64>, own_files: Vec<PathBuf>) -> Self {
-        let engine_problem = self_test().err().map(|error| engine_problem(&error));
-        Self { root, with_sim, sim_speed, own_files, engine_problem }
+    pub fn new(
+        root: SysRoot,
+        with_sim: bool,
+        sim_speed: Option<f64>,
+        engine: EngineChoice,
+        own_files: Vec<PathBuf>,
+    ) -> Self {
+        let refused = match engine {
+            EngineChoice::IoUring => self_test().err(),
+            EngineChoice::Psync => None,
+        };
+        let engine_problem = refused.map(|error| engine_problem(&error));
+        Self { root, with_sim, sim_speed, own_files, engine, engine_problem }
     }
 
     /// Why real drives cannot be probed here, if so.
@@ -120,7 +144,10 @@ impl Backend {
         }
         let unclaimed = device::check(&self.root, drive, plan.destructive, &self.own_files)?;
         let claimed = unclaimed.claim()?;
-        Ok(Claim(Box::new(UringEngine::new(claimed, plan.randseed))))
+        Ok(Claim(match self.engine {
+            EngineChoice::IoUring => Box::new(UringEngine::new(claimed, plan.randseed)),
+            EngineChoice::Psync => Box::new(PsyncEngine::new(claimed, plan.randseed)),
+        }))
     }
 }
 
@@ -145,5 +172,6 @@ fn engine_problem(error: &std::io::Error) -> EngineProblem {
         }
         _ => "look at the kernel's log for the reason",
     };
-    EngineProblem { error: error.to_string(), remedy: remedy.to_owned() }
+    let remedy = format!("{remedy}; or start the service with --engine psync, which needs no io_uring");
+    EngineProblem { error: error.to_string(), remedy }
 }

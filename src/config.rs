@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::backend::EngineChoice;
+
 /// Tells what your drives really are.
 #[derive(Debug, Parser)]
 #[command(name = "drivescope", version, about)]
@@ -53,6 +55,10 @@ pub struct Serve {
     /// Simulated seconds that pass in a real one, so that one can watch; 0 is as fast as possible
     #[arg(long, value_name = "FACTOR", default_value_t = 240.0, env = "DRIVESCOPE_SIM_SPEED")]
     pub sim_speed: f64,
+
+    /// What carries out I/O on real drives; psync serves where io_uring is refused, a little slower
+    #[arg(long, value_enum, default_value_t = EngineChoice::IoUring, env = "DRIVESCOPE_ENGINE")]
+    pub engine: EngineChoice,
 
     /// Listen beyond loopback although whoever reaches the port can overwrite drives
     #[arg(long, env = "DRIVESCOPE_ALLOW_REMOTE_WITHOUT_AUTHENTICATION")]

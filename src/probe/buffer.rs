@@ -85,6 +85,15 @@ pub struct Buffer {
     memory: Arc<Memory>,
 }
 
+impl Buffer {
+    /// All bytes, for an engine that hands a slice to the kernel.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        // SAFETY: the memory is alive while this handle is, all of it is initialised, and `&mut self` of the
+        // only handle to it makes this the only reference.
+        unsafe { std::slice::from_raw_parts_mut(self.memory.start.as_ptr(), self.memory.layout.size()) }
+    }
+}
+
 // SAFETY: the pointer is stable (heap memory that moves with no handle), and all `bytes_total` bytes
 // are initialised from allocation on.
 unsafe impl IoBuf for Buffer {

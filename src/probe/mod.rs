@@ -21,6 +21,7 @@ pub mod driver;
 pub mod engine;
 pub mod event;
 pub mod pattern;
+pub mod psync;
 pub mod recorder;
 pub mod referee;
 pub mod run;
