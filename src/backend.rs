@@ -9,6 +9,7 @@ use crate::model::run::RefusedReason;
 use crate::model::units::Bytes;
 use crate::probe::engine::Engine;
 use crate::probe::psync::PsyncEngine;
+use crate::probe::ring::RingEngine;
 use crate::probe::uring::{UringEngine, self_test};
 use crate::sim::{self, SimEngine};
 
@@ -17,10 +18,13 @@ pub use crate::device::ResolveError;
 /// What carries out I/O on real drives, in fio's words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum EngineChoice {
-    /// tokio-uring.
+    /// A ring driven directly.
     #[default]
     #[value(name = "io_uring")]
     IoUring,
+    /// The same kernel interface through the tokio-uring crate.
+    #[value(name = "tokio-uring")]
+    TokioUring,
     /// Threads with pread and pwrite.
     #[value(name = "psync")]
     Psync,
@@ -68,7 +72,7 @@ impl Backend {
         own_files: Vec<PathBuf>,
     ) -> Self {
         let refused = match engine {
-            EngineChoice::IoUring => self_test().err(),
+            EngineChoice::IoUring | EngineChoice::TokioUring => self_test().err(),
             EngineChoice::Psync => None,
         };
         let engine_problem = refused.map(|error| engine_problem(&error));
@@ -145,7 +149,8 @@ impl Backend {
         let unclaimed = device::check(&self.root, drive, plan.destructive, &self.own_files)?;
         let claimed = unclaimed.claim()?;
         Ok(Claim(match self.engine {
-            EngineChoice::IoUring => Box::new(UringEngine::new(claimed, plan.randseed)),
+            EngineChoice::IoUring => Box::new(RingEngine::new(claimed, plan.randseed)),
+            EngineChoice::TokioUring => Box::new(UringEngine::new(claimed, plan.randseed)),
             EngineChoice::Psync => Box::new(PsyncEngine::new(claimed, plan.randseed)),
         }))
     }

@@ -24,5 +24,6 @@ pub mod pattern;
 pub mod psync;
 pub mod recorder;
 pub mod referee;
+pub mod ring;
 pub mod run;
 pub mod uring;
