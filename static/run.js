@@ -104,8 +104,8 @@ function takeInterval(interval) {
 
 /** Takes what the table has after the last interval known, thinned by the server if it is much. */
 async function catchUp() {
-  // Known ones are ignored, so it does not matter whether `from` itself comes again.
-  const page = await json(`${api}/intervals?from=${points.lastSeq}&points=1500`);
+  // From the first unknown one: a merged interval that held a known one would count it twice.
+  const page = await json(`${api}/intervals?from=${points.lastSeq + 1}&points=5000`);
   for (const interval of page.intervals) points.add(interval);
   points.lastSeq = Math.max(points.lastSeq, page.last_seq ?? 0);
   if (page.downsampled) {

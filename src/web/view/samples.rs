@@ -1,4 +1,4 @@
-//! Made-up values for tests and previews of pages.
+//! Made-up values for tests of pages.
 
 use std::path::PathBuf;
 
