@@ -1,7 +1,8 @@
 // The live page of a run: every interval once and in order, from the table first, then as it comes.
 import { Charts } from './charts.js';
-import { refreshSections, showConnection, showPoints, showRun } from './page.js';
+import { showPoints, showRun } from './page.js';
 import { Points } from './points.js';
+import { refreshSections, showConnection } from './sections.js';
 
 const id = document.body.dataset.run;
 const api = `/api/v1/runs/${id}`;
