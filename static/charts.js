@@ -30,7 +30,7 @@ export class Charts {
       const narrow = view.getWidth() < 560;
       view.setOption({
         grid: { top: narrow && id === 'latency' ? 54 : 30, left: narrow ? 52 : 64 },
-        xAxis: { splitNumber: narrow ? 4 : 10 },
+        xAxis: { splitNumber: narrow ? 2 : 6 },
       });
     }
   }
