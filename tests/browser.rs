@@ -252,3 +252,23 @@ async fn the_drives_page_follows_a_run_without_a_reload_and_the_focus_stays() {
     drop(service);
     browser.wait_until("!document.querySelector('[data-connection]').hidden").await;
 }
+
+#[tokio::test]
+async fn a_drive_that_is_plugged_in_appears_and_one_that_is_pulled_vanishes_by_themselves() {
+    let dir = scratch();
+    let host = dir.path().join("host");
+    let blocks = host.join("sys/block");
+    std::fs::create_dir_all(&blocks).unwrap();
+    std::fs::create_dir_all(host.join("proc")).unwrap();
+    let service = Service::start(&dir.path().join("data"), &["--sysroot", host.to_str().unwrap()]);
+    let browser = Browser::start().await;
+    browser.goto(&service.base).await;
+    assert!(browser.text(".empty").await.contains("No drive was found"));
+    std::fs::create_dir(blocks.join("sdz")).unwrap();
+    std::fs::write(blocks.join("sdz/dev"), "8:16\n").unwrap();
+    std::fs::write(blocks.join("sdz/size"), "2097152\n").unwrap();
+    browser.wait_until("document.querySelector('a.drive-name')?.textContent === '/dev/sdz'").await;
+    std::fs::remove_dir_all(blocks.join("sdz")).unwrap();
+    browser.wait_until("document.querySelector('.empty')").await;
+    browser.assert_console_is_clean(200);
+}
