@@ -125,6 +125,12 @@ pub fn took(from_ms: &i64, to_ms: &i64) -> String {
     human_seconds(from_ms.abs_diff(*to_ms) / 1_000)
 }
 
+/// A sentence whose per cents do not stand alone on the next line.
+#[must_use]
+pub fn kept(text: &str) -> String {
+    text.replace(" %", "\u{a0}%")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
