@@ -13,6 +13,7 @@ use super::{kind, names, nvme, queue, scsi};
 use crate::model::drive::{
     Declared, DeviceKind, Drive, DriveId, Host, Inventory, LeftOut, Partition, Reading, Unknown,
 };
+use crate::model::page::Pages;
 use crate::model::recording::Recording;
 use crate::model::units::Bytes;
 
@@ -157,6 +158,7 @@ fn drive(root: &SysRoot, host: &Host, users: &Users, name: &str) -> Drive {
         physical_block_bytes: queue.physical_block_bytes,
         rotational: queue.rotational,
         rotation_rpm: report.rotation_rpm,
+        temperature_celsius: None,
         removable: root.flag(&attribute("removable")) == Reading::Known(true),
         read_only: root.flag(&attribute("ro")) == Reading::Known(true),
         limits: queue.limits,
@@ -164,6 +166,8 @@ fn drive(root: &SysRoot, host: &Host, users: &Users, name: &str) -> Drive {
         usage: users.of_device(root, name),
         declared: Declared { queue_zoned: queue.zoned, ..report.declared },
         facts: facts.into_list(),
+        disagreements: Vec::new(),
+        pages: Pages::default(),
         recording: Recording::unexamined(),
     }
 }

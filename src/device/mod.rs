@@ -30,11 +30,13 @@
 
 pub mod check;
 pub mod claim;
+pub mod command;
 pub mod contents;
 pub mod identity;
 pub mod inventory;
 pub mod ioctl;
 pub mod ownership;
+pub mod sense;
 pub mod sysfs;
 pub mod target;
 

@@ -8,6 +8,7 @@ use crate::model::drive::{
     BlockDeviceCharacteristics, Declared, DeviceKind, Drive, DriveId, Fact, Identity, IdentityBasis, QueueLimits,
     Reading, Rotation, Transport, Unknown, ZonedField,
 };
+use crate::model::page::Pages;
 use crate::model::recording::Recording;
 
 /// Every simulated drive, not yet classified.
@@ -43,6 +44,7 @@ pub fn drive_of(preset: &Preset) -> Drive {
         physical_block_bytes: Some(4096),
         rotational: Some(matches!(preset.inside, Inside::Disk { .. })),
         rotation_rpm,
+        temperature_celsius: None,
         removable: false,
         read_only: false,
         limits: limits(preset),
@@ -50,6 +52,8 @@ pub fn drive_of(preset: &Preset) -> Drive {
         usage: Vec::new(),
         declared: declared(preset),
         facts: facts(preset),
+        disagreements: Vec::new(),
+        pages: Pages::default(),
         recording: Recording::unexamined(),
     }
 }
@@ -95,7 +99,7 @@ fn declared(preset: &Preset) -> Declared {
         zoned_cap: Reading::Known(zoned_cap.to_owned()),
         queue_zoned: Reading::Known("none".to_owned()),
         ata_zoned: Reading::Known(preset.label.zoned),
-        nvme_csi: Reading::Unknown(Unknown::Absent),
+        ..Declared::nothing(&Unknown::Absent)
     }
 }
 
