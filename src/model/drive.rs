@@ -157,6 +157,17 @@ pub enum Unknown {
     NotReadable(String),
 }
 
+impl fmt::Display for Unknown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Absent => f.write_str("this host or device has no such source"),
+            Self::NotPermitted => f.write_str("this process may not read it"),
+            Self::NotTrusted(what) => write!(f, "not trusted: {what}"),
+            Self::NotReadable(what) => write!(f, "not readable: {what}"),
+        }
+    }
+}
+
 /// One fact about a drive, with where it comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fact {
@@ -459,6 +470,9 @@ pub struct ZonedCharacteristics {
 /// What the drive itself and the kernel say of its recording, undigested.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Declared {
+    /// Whether the drive itself has answered, and not only the kernel's memory of it.
+    #[serde(default)]
+    pub asked: bool,
     /// SCSI peripheral device type; 0x14 is host-managed.
     pub device_type: Reading<u8>,
     /// VPD page 0xB1.
@@ -489,6 +503,7 @@ impl Declared {
     #[must_use]
     pub fn nothing(why: &Unknown) -> Self {
         Self {
+            asked: false,
             device_type: Reading::Unknown(why.clone()),
             vpd_b1: Reading::Unknown(why.clone()),
             zoned_cap: Reading::Unknown(why.clone()),

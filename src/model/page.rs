@@ -58,6 +58,27 @@ impl PageId {
         }
     }
 
+    /// What the names of the facts begin with that are read from it; empty where none is.
+    #[must_use]
+    pub fn fact_prefix(self) -> &'static str {
+        match self {
+            Self::Inquiry => "inquiry/",
+            Self::Vpd(0x00) => "vpd-0/",
+            Self::Vpd(0x80) => "vpd-80/",
+            Self::Vpd(0x83) => "wwn",
+            Self::Vpd(0x89) | Self::AtaIdentify => "vpd-89/",
+            Self::Vpd(0xb0) => "vpd-b0/",
+            Self::Vpd(0xb1) => "vpd-b1/",
+            Self::Vpd(0xb2) => "vpd-b2/",
+            Self::Vpd(0xb6) => "vpd-b6/",
+            Self::AtaLog { log: 0x30, page: 0x03 } => "log-30-03/",
+            Self::AtaLog { log: 0x30, page: 0x09 } => "log-30-09/",
+            Self::NvmeController | Self::NvmeNamespace => "nvme/mdts",
+            Self::NvmeZonedNamespace | Self::NvmeZonedController => "zns/",
+            Self::Vpd(_) | Self::AtaLog { .. } => "",
+        }
+    }
+
     /// Its name for a person.
     #[must_use]
     pub fn title(self) -> String {

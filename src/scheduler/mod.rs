@@ -16,6 +16,7 @@
 //! | `job` | one run on its own thread |
 //! | `progress` | pure: how far, how long still |
 //! | `inventory` | the drives, classified and kept fresh |
+//! | `zones` | reports of zones, asked for and kept |
 //! | `handle` | what others may ask |
 
 mod admission;
@@ -25,6 +26,7 @@ mod inventory;
 mod job;
 mod planning;
 mod progress;
+mod zones;
 
 pub use crate::backend::ResolveError;
 pub use driver::start;

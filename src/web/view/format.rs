@@ -12,7 +12,7 @@ pub const NONE: &str = "–";
 
 /// A whole number with thin spaces between thousands: `14 000 519 643 136`.
 #[must_use]
-pub fn grouped(number: &u64) -> String {
+pub fn grouped(number: impl std::fmt::Display) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() * 2);
     for (index, digit) in digits.chars().enumerate() {
@@ -125,6 +125,38 @@ pub fn took(from_ms: &i64, to_ms: &i64) -> String {
     human_seconds(from_ms.abs_diff(*to_ms) / 1_000)
 }
 
+/// Hex digits as lines of 16 bytes, each with the place of its first.
+#[must_use]
+pub fn hex_dump(digits: &str) -> String {
+    let mut text = String::with_capacity(digits.len() * 2);
+    let pairs: Vec<&str> = (0..digits.len()).step_by(2).filter_map(|at| digits.get(at..at + 2)).collect();
+    // A structure of 4096 bytes is mostly zeros: equal lines after the first of them are left out, as xxd does it.
+    let mut before: Option<&[&str]> = None;
+    let mut starred = false;
+    for (number, line) in pairs.chunks(16).enumerate() {
+        if before == Some(line) {
+            if !starred {
+                text.push_str("*\n");
+            }
+            starred = true;
+            continue;
+        }
+        (before, starred) = (Some(line), false);
+        text.push_str(&format!("{:04x}  {}\n", number * 16, line.join(" ")));
+    }
+    text
+}
+
+/// A long text, cut.
+#[must_use]
+pub fn short(text: &str) -> String {
+    const LONGEST: usize = 80;
+    match text.char_indices().nth(LONGEST) {
+        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -166,6 +198,6 @@ mod tests {
         assert_eq!(percent(&0.9999), "99 %");
         assert_eq!(percent(&1.0), "100 %");
         assert_eq!(percent(&0.0), "0 %");
-        assert_eq!(grouped(&14_000_519_643_136), "14\u{202f}000\u{202f}519\u{202f}643\u{202f}136");
+        assert_eq!(grouped(14_000_519_643_136_u64), "14\u{202f}000\u{202f}519\u{202f}643\u{202f}136");
     }
 }

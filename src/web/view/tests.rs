@@ -37,10 +37,25 @@ pub(super) fn pages() -> Vec<(String, String)> {
     let finished = samples::run(&fleet[0], Profile::SmrQuick, 99);
     let runs = [running[0].clone(), finished.clone()];
     let evil = samples::evil_drive();
-    add("drive", DrivePage { frame, drive: &fleet[0], runs: &runs, profiles: &free, attached: true }.render());
-    add("drive-used", DrivePage { frame, drive: &fleet[1], runs: &[], profiles: &refused, attached: true }.render());
-    add("drive-gone", DrivePage { frame, drive: &fleet[8], runs: &[], profiles: &free, attached: false }.render());
-    add("drive-evil", DrivePage { frame, drive: &evil, runs: &[], profiles: &free, attached: true }.render());
+    add(
+        "drive",
+        DrivePage { frame, drive: &fleet[0], runs: &runs, profiles: &free, attached: true, pages: &[], zones: None }
+            .render(),
+    );
+    add(
+        "drive-used",
+        DrivePage { frame, drive: &fleet[1], runs: &[], profiles: &refused, attached: true, pages: &[], zones: None }
+            .render(),
+    );
+    add(
+        "drive-gone",
+        DrivePage { frame, drive: &fleet[8], runs: &[], profiles: &free, attached: false, pages: &[], zones: None }
+            .render(),
+    );
+    add(
+        "drive-evil",
+        DrivePage { frame, drive: &evil, runs: &[], profiles: &free, attached: true, pages: &[], zones: None }.render(),
+    );
 
     let mut given = Map::new();
     let new = |profiles: &[ProfileChoice<'_>], chosen, given: &Map<String, Value>, errors: &[FieldError]| {
