@@ -76,8 +76,6 @@ fn root(drives: &Drives) -> Result<SysRoot, AppError> {
 /// When the recorded host does not exist or standard output is closed.
 pub fn list(list: &List) -> Result<(), AppError> {
     let backend = Backend::new(root(&list.drives)?, list.drives.sim, None, Vec::new());
-    // The first scan has the drives asked, the second has their answers.
-    let _ = backend.inventory();
     backend.settle();
     let inventory = take_inventory(&backend, &std::collections::HashMap::new());
     let text = if list.json {

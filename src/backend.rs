@@ -78,9 +78,11 @@ impl Backend {
         inventory
     }
 
-    /// Waits until each drive of the last inventory has answered or is past its deadline.
+    /// Has every drive asked, and waits until each has answered or is past its deadline: for a program that takes one
+    /// inventory and ends.
     pub fn settle(&self) {
         if let Some(answers) = &self.answers {
+            answers.merge_into(&self.root, &mut device::scan(&self.root));
             answers.settle();
         }
     }

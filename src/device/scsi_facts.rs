@@ -16,7 +16,7 @@ pub(super) fn note(pages: &Pages, facts: &mut Facts) {
 
     let skipped = "the kernel skips the VPD pages of USB bridges; connect the drive to a SATA port, or run a probe";
     let no_list = if pages.usb { skipped } else { "Linux 5.5 and later show it" };
-    facts.add("vpd-0/supported-pages", at("vpd_pg0"), &pages.supported, page_list, Some(no_list));
+    facts.add("vpd-0/supported-pages", at("vpd_pg0"), &pages.supported, |codes| page_list(codes), Some(no_list));
 
     note_b1(pages, facts);
 
@@ -131,7 +131,7 @@ fn note_ata(pages: &Pages, facts: &mut Facts) {
 }
 
 /// Page codes as two digits each.
-pub(super) fn page_list(codes: &Vec<u8>) -> String {
+pub(super) fn page_list(codes: &[u8]) -> String {
     codes.iter().map(|code| format!("{code:02x}")).collect::<Vec<_>>().join(" ")
 }
 

@@ -155,10 +155,14 @@ pub struct RawPage {
 pub struct Pages(Arc<BTreeMap<PageId, Vec<RawPage>>>);
 
 impl Pages {
-    /// Adds a page. When there is one already, this one is preferred; the older one is kept only if it differs.
+    /// Adds a page. When there is one already, this one is preferred; the older one is kept only if it differs. That one
+    /// source asked for fewer bytes than the other is no difference: the longer answer stays.
     pub fn prefer(&mut self, id: PageId, page: RawPage) {
         let all = Arc::make_mut(&mut self.0).entry(id).or_default();
-        all.retain(|known| known.bytes != page.bytes);
+        if all.iter().any(|known| known.bytes.len() > page.bytes.len() && known.bytes.starts_with(&page.bytes)) {
+            return;
+        }
+        all.retain(|known| !page.bytes.starts_with(&known.bytes));
         all.insert(0, page);
     }
 
@@ -272,6 +276,10 @@ mod tests {
         pages.prefer(PageId::Vpd(0xb1), page("later", &[2]));
         let (first, rest) = pages.get(PageId::Vpd(0xb1)).unwrap();
         assert_eq!((first.source.as_str(), rest.len()), ("later", 1));
+        pages.prefer(PageId::Inquiry, page("long", &[0, 1, 2]));
+        pages.prefer(PageId::Inquiry, page("short", &[0, 1]));
+        let (first, rest) = pages.get(PageId::Inquiry).unwrap();
+        assert_eq!((first.source.as_str(), rest.len()), ("long", 0));
     }
 
     proptest! {

@@ -85,13 +85,10 @@ impl<K: Eq + Hash + Clone + Send + 'static, T: Send + Sync + 'static> Desk<K, T>
             let answer = std::panic::catch_unwind(std::panic::AssertUnwindSafe(question));
             let mut slots = lock(&kept);
             // What went away in the meantime is not put back.
-            if slots.contains_key(&asked) {
-                match answer {
-                    Ok(answer) => {
-                        slots.insert(asked, Slot::Answered { at: Instant::now(), answer: Arc::new(answer) });
-                    }
-                    Err(_) => drop(slots.remove(&asked)),
-                }
+            match (slots.get_mut(&asked), answer) {
+                (Some(slot), Ok(answer)) => *slot = Slot::Answered { at: Instant::now(), answer: Arc::new(answer) },
+                (Some(_), Err(_)) => drop(slots.remove(&asked)),
+                (None, _) => {}
             }
             kept.1.notify_all();
         };

@@ -73,7 +73,8 @@ fn ata(line: &mut Line, target: &Target, asked: &mut Vec<Asked>) {
     let from_page: Option<AtaIdentity> = found(PageId::Vpd(0x89))
         .and_then(|page| ata::decode(page).and_then(|ata| of_this_drive(ata, &standard, usb)).into_known());
     let sat = standard.known().is_some_and(|inquiry| inquiry.vendor.as_deref() == Some("ATA"));
-    if !sat && from_page.is_none() && !(usb && !target.removable) {
+    let fixed_usb = usb && !target.removable;
+    if !sat && from_page.is_none() && !fixed_usb {
         return;
     }
     let identity = match from_page {

@@ -65,7 +65,7 @@ fn page(asked: &Asked, facts: &mut Facts) {
         PageId::Vpd(0x00) => {
             let list = bytes.clone().and_then(|page| pages::supported(&page));
             let remedy = Some("the drive does not tell its pages; connect it to a SATA port, or run a probe");
-            facts.add("vpd-0/supported-pages", asked.source.as_str(), &list, show::page_list, remedy);
+            facts.add("vpd-0/supported-pages", asked.source.as_str(), &list, |codes| show::page_list(codes), remedy);
         }
         PageId::Vpd(0x80) => {
             let serial = bytes.clone().and_then(|page| pages::unit_serial(&page)).and_then(|serial| match serial {

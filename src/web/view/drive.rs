@@ -71,9 +71,9 @@ impl DrivePage<'_> {
     fn limits(&self) -> Vec<(&'static str, String, &'static str)> {
         let limits = &self.drive.limits;
         let kib = |value: Option<u64>| value.map(|kib| format!("{kib} KiB"));
-        let plain = |value: Option<u64>| value.map(|number| format::grouped(&number));
+        let plain = |value: Option<u64>| value.map(format::grouped);
         let zero_is = |value: Option<u64>, zero: &str| {
-            value.map(|number| if number == 0 { zero.to_owned() } else { format::grouped(&number) })
+            value.map(|number| if number == 0 { zero.to_owned() } else { format::grouped(number) })
         };
         let bytes = |value: Option<u64>| value.map(|number| crate::model::Bytes(number).binary());
         let rows = [
@@ -103,7 +103,7 @@ impl DrivePage<'_> {
     }
 
     fn gigabytes_exact(&self) -> String {
-        format::grouped(&self.drive.capacity_bytes.get())
+        format::grouped(self.drive.capacity_bytes.get())
     }
 }
 

@@ -32,7 +32,7 @@ pub fn figure(value: f64) -> String {
         v if v < 0.01 => format!("{value:.4}"),
         v if v < 10.0 => format!("{value:.2}"),
         v if v < 100.0 => format!("{value:.1}"),
-        _ => grouped(&u64_of(value)),
+        _ => grouped(u64_of(value)),
     }
 }
 
@@ -161,6 +161,17 @@ pub fn short(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::model::units::Bytes;
+
+    #[test]
+    fn a_dump_leaves_out_equal_lines_and_keeps_the_places() {
+        let digits = format!("{}{}ff", "00".repeat(64), "0".repeat(32));
+        assert_eq!(
+            hex_dump(&digits).lines().map(|line| &line[..4.min(line.len())]).collect::<Vec<_>>(),
+            ["0000", "*", "0050"]
+        );
+        assert_eq!(hex_dump(""), "");
+        assert_eq!(short(&"é".repeat(90)).chars().count(), 81);
+    }
 
     #[test]
     fn a_label_and_fio_say_the_same_rate_in_their_own_units() {

@@ -229,7 +229,7 @@ fn bars(report: &ZoneReport) -> Vec<Bar> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::model::units::Bytes;
     use crate::model::zone::{runs, summary};
