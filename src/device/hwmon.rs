@@ -2,7 +2,7 @@
 
 use super::facts::Facts;
 use super::sysfs::SysRoot;
-use crate::model::drive::{Drive, Reading, Unknown};
+use crate::model::drive::{Drive, Reading, Transport, Unknown};
 
 /// What a sensor says, and which one it is.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,8 +50,9 @@ fn sensor(root: &SysRoot, device: &str) -> Option<String> {
 /// Adds what a sensor says to a drive.
 pub fn note(sensor: &Sensor, drive: &mut Drive) {
     let mut facts = Facts::default();
-    let remedy = "for SATA disks load the kernel module drivetemp (modprobe drivetemp)";
-    facts.add("temperature", sensor.source.as_str(), &sensor.celsius, |celsius| format!("{celsius} °C"), Some(remedy));
+    let remedy =
+        (drive.transport == Transport::Sata).then_some("load the kernel module drivetemp (modprobe drivetemp)");
+    facts.add("temperature", sensor.source.as_str(), &sensor.celsius, |celsius| format!("{celsius} °C"), remedy);
     drive.temperature_celsius = sensor.celsius.known().copied();
     drive.facts.retain(|fact| fact.name != "temperature");
     drive.facts.extend(facts.into_list());

@@ -80,7 +80,7 @@ fn page(asked: &Asked, facts: &mut Facts) {
         PageId::Vpd(0x83) => {
             let name = bytes.clone().and_then(|page| designators::name(&page));
             let name = name.and_then(|name| name.map_or(Reading::Unknown(Unknown::Absent), Reading::Known));
-            facts.add("wwn", asked.source.as_str(), &name, String::clone, no_page);
+            facts.add("wwn", asked.source.as_str(), &name, String::clone, None);
         }
         PageId::Vpd(0x89) => {
             identify(&asked.source, "byte 60 on: ", &bytes.clone().and_then(|page| ata::decode(&page)), facts)
@@ -117,13 +117,17 @@ fn identify(source: &str, prefix: &str, ata: &Reading<ata::AtaIdentity>, facts: 
     );
     facts.add("vpd-89/word-217-rotation", at("word 217"), &ata.clone().map(|ata| ata.rotation), show::rotation, remedy);
     facts.add("vpd-89/word-169-trim", at("word 169 bit 0"), &ata.clone().map(|ata| ata.trim), show::supported, remedy);
-    let text = |text: Option<String>| text.map_or(Reading::Unknown(Unknown::Absent), Reading::Known);
-    let model = ata.clone().and_then(|ata| text(ata.model));
-    facts.add("identify/model", at("words 27-46"), &model, String::clone, remedy);
-    let serial = ata.clone().and_then(|ata| text(ata.serial));
-    facts.add("identify/serial", at("words 10-19"), &serial, String::clone, remedy);
-    let wwn = ata.clone().and_then(|ata| text(ata.wwn));
-    facts.add("identify/wwn", at("words 108-111"), &wwn, String::clone, remedy);
+    // What names the drive behind a bridge, which may have put its own names into INQUIRY.
+    let Reading::Known(ata) = ata else { return };
+    for (name, place, text) in [
+        ("identify/model", "words 27-46", &ata.model),
+        ("identify/serial", "words 10-19", &ata.serial),
+        ("identify/wwn", "words 108-111", &ata.wwn),
+    ] {
+        if let Some(text) = text {
+            facts.text(name, &at(place), &Reading::Known(text.clone()));
+        }
+    }
 }
 
 /// A count that a drive may leave open.
