@@ -76,6 +76,7 @@ fn root(drives: &Drives) -> Result<SysRoot, AppError> {
 /// When the recorded host does not exist or standard output is closed.
 pub fn list(list: &List) -> Result<(), AppError> {
     let backend = Backend::new(root(&list.drives)?, list.drives.sim, None, EngineChoice::Psync, Vec::new());
+    backend.settle();
     let inventory = take_inventory(&backend, &std::collections::HashMap::new());
     let text = if list.json {
         serde_json::to_string_pretty(&inventory).map_err(io::Error::from)? + "\n"

@@ -2,11 +2,15 @@
 
 use std::path::PathBuf;
 
+use crate::device::identity::fields;
+use crate::device::interrogate::Cache;
 use crate::device::{self, SysRoot};
 use crate::model::drive::{Content, Drive, Inventory};
+use crate::model::page::{PageId, PageReport};
 use crate::model::plan::Plan;
 use crate::model::run::RefusedReason;
 use crate::model::units::Bytes;
+use crate::model::zone::{NoZones, ZoneReport};
 use crate::probe::engine::Engine;
 use crate::probe::psync::PsyncEngine;
 use crate::probe::ring::RingEngine;
@@ -48,6 +52,8 @@ pub struct Backend {
     own_files: Vec<PathBuf>,
     engine: EngineChoice,
     engine_problem: Option<EngineProblem>,
+    /// What the drives themselves answered; none for a recorded host, whose drives are not here.
+    answers: Option<Cache>,
 }
 
 /// A claimed target and the engine that works on it. Dropping it releases the target.
@@ -76,7 +82,8 @@ impl Backend {
             EngineChoice::Psync => None,
         };
         let engine_problem = refused.map(|error| engine_problem(&error));
-        Self { root, with_sim, sim_speed, own_files, engine, engine_problem }
+        let answers = (!root.is_recorded()).then(Cache::default);
+        Self { root, with_sim, sim_speed, own_files, engine, engine_problem, answers }
     }
 
     /// Why real drives cannot be probed here, if so.
@@ -85,14 +92,47 @@ impl Backend {
         self.engine_problem.as_ref()
     }
 
-    /// All drives now. Blocking; opens no device.
+    /// All drives now, with what they answered since they were first seen. Blocking, but waits for no drive: one that is
+    /// new is asked beside it, and its answers are in the next inventory.
     #[must_use]
     pub fn inventory(&self) -> Inventory {
         let mut inventory = device::scan(&self.root);
+        if let Some(answers) = &self.answers {
+            answers.merge_into(&self.root, &mut inventory);
+        }
         if self.with_sim {
             inventory.drives.extend(sim::fleet());
         }
         inventory
+    }
+
+    /// Has every drive asked, and waits until each has answered or is past its deadline: for a program that takes one
+    /// inventory and ends.
+    pub fn settle(&self) {
+        if let Some(answers) = &self.answers {
+            answers.merge_into(&self.root, &mut device::scan(&self.root));
+            answers.settle();
+        }
+    }
+
+    /// A page of a drive with its fields beside its bytes, as last read. Asks nobody.
+    #[must_use]
+    pub fn page(&self, drive: &Drive, page: PageId) -> Option<PageReport> {
+        fields::report(&drive.pages, page)
+    }
+
+    /// Whether the drive has zones that a host can see, by what it declares.
+    #[must_use]
+    pub fn is_zoned(&self, drive: &Drive) -> bool {
+        device::zones::is_zoned(drive)
+    }
+
+    /// The zones of a drive, asked for now. Blocking, for as long as the drive takes.
+    ///
+    /// # Errors
+    /// Why there is no report.
+    pub fn zones(&self, drive: &Drive) -> Result<ZoneReport, NoZones> {
+        device::zones::report(&self.root, drive)
     }
 
     /// The drive or file that `text` names: an id, a kernel name, a device path, a file's path.

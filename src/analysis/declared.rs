@@ -7,7 +7,7 @@
 mod sentence;
 mod sources;
 
-use crate::model::drive::{DeviceKind, Drive, Rotation, Transport, ZonedField};
+use crate::model::drive::{DeviceKind, Disagreement, Drive, Rotation, Transport, ZonedField};
 use crate::model::recording::{Basis, Recording, RecordingState};
 
 /// How sure a statement of the drive itself is, when no other source contradicts it.
@@ -30,11 +30,13 @@ pub fn classify(drive: &Drive) -> Recording {
     let claims = claims(drive);
     let evidence = sources::evidence(drive);
     let Some(first) = claims.first().copied() else {
-        let (state, sentence) = sentence::nothing_said(drive);
+        let (state, mut sentence) = sentence::nothing_said(drive);
+        sentence.push_str(&sentence::memory_and_answer(drive));
         return Recording { state, basis: Basis::None, confidence: 0.0, sentence, evidence };
     };
     let others: Vec<Claim> = claims.iter().copied().filter(|claim| claim.state != first.state).collect();
-    let confidence = if !others.is_empty() {
+    let disputed = drive.disagreements.iter().any(Disagreement::is_about_recording);
+    let confidence = if !others.is_empty() || disputed {
         SAID_AND_DENIED
     } else if first.source == BY_ITS_KIND {
         BY_KIND
@@ -52,6 +54,7 @@ pub fn classify(drive: &Drive) -> Recording {
             said.join(" and ")
         ));
     }
+    sentence.push_str(&sentence::memory_and_answer(drive));
     Recording { state: first.state, basis: Basis::Declared, confidence, sentence, evidence }
 }
 
@@ -88,6 +91,8 @@ fn claims(drive: &Drive) -> Vec<Claim> {
     for (state, source) in [
         (field(b1.and_then(|page| page.zoned)), "VPD page 0xB1"),
         (field(declared.ata_zoned.known().copied()), "ATA IDENTIFY word 69"),
+        (field(declared.ata_log_zoned.known().copied()), "ATA log 0x30 page 0x03"),
+        (declared.vpd_b6.known().filter(|b6| b6.extension == 1).map(|_| HostAware), "VPD page 0xB6"),
         (zoned_cap.filter(|cap| *cap == "host-aware").map(|_| HostAware), "zoned_cap"),
         (zoned_cap.filter(|cap| *cap == "drive-managed").map(|_| DriveManaged), "zoned_cap"),
         (queue.filter(|zoned| *zoned == "host-aware").map(|_| HostAware), "queue/zoned"),

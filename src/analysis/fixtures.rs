@@ -9,6 +9,7 @@ use crate::model::drive::{
     Rotation, Transport, Unknown, ZonedField,
 };
 use crate::model::interval::{Sample, SampleTally};
+use crate::model::page::Pages;
 use crate::model::plan::Plan;
 use crate::model::profile::{Pace, Profile, Target, build};
 use crate::model::recording::Recording;
@@ -40,6 +41,7 @@ pub fn drive() -> Drive {
         physical_block_bytes: Some(4096),
         rotational: Some(true),
         rotation_rpm: None,
+        temperature_celsius: None,
         removable: false,
         read_only: false,
         limits: QueueLimits::default(),
@@ -47,6 +49,8 @@ pub fn drive() -> Drive {
         usage: Vec::new(),
         declared,
         facts: Vec::new(),
+        disagreements: Vec::new(),
+        pages: Pages::default(),
         recording: Recording::unexamined(),
     }
 }

@@ -9,10 +9,11 @@ use super::facts::Facts;
 use super::naming::{self, Names};
 use super::ownership::Users;
 use super::sysfs::SysRoot;
-use super::{kind, names, nvme, queue, scsi};
+use super::{hwmon, kind, names, nvme, queue, scsi};
 use crate::model::drive::{
     Declared, DeviceKind, Drive, DriveId, Host, Inventory, LeftOut, Partition, Reading, Unknown,
 };
+use crate::model::page::Pages;
 use crate::model::recording::Recording;
 use crate::model::units::Bytes;
 
@@ -120,6 +121,7 @@ struct Report {
     rotation_rpm: Option<u16>,
     declared: Declared,
     timeout_s: Option<u64>,
+    pages: Pages,
 }
 
 fn drive(root: &SysRoot, host: &Host, users: &Users, name: &str) -> Drive {
@@ -139,7 +141,7 @@ fn drive(root: &SysRoot, host: &Host, users: &Users, name: &str) -> Drive {
 
     let identity = naming::identify(&report.names, host.id, name);
     let attribute = |file: &str| format!("/sys/block/{name}/{file}");
-    Drive {
+    let mut drive = Drive {
         id: DriveId::from_identity(&identity.key),
         name: name.to_owned(),
         path: PathBuf::from(names::node(name)),
@@ -157,6 +159,7 @@ fn drive(root: &SysRoot, host: &Host, users: &Users, name: &str) -> Drive {
         physical_block_bytes: queue.physical_block_bytes,
         rotational: queue.rotational,
         rotation_rpm: report.rotation_rpm,
+        temperature_celsius: None,
         removable: root.flag(&attribute("removable")) == Reading::Known(true),
         read_only: root.flag(&attribute("ro")) == Reading::Known(true),
         limits: queue.limits,
@@ -164,8 +167,18 @@ fn drive(root: &SysRoot, host: &Host, users: &Users, name: &str) -> Drive {
         usage: users.of_device(root, name),
         declared: Declared { queue_zoned: queue.zoned, ..report.declared },
         facts: facts.into_list(),
+        disagreements: Vec::new(),
+        pages: report.pages,
         recording: Recording::unexamined(),
+    };
+    // On this host a temperature is a question to the drive, and none is asked here.
+    if root.is_recorded() {
+        let sensor = hwmon::read(root, name);
+        if sensor.celsius.unknown() != Some(&Unknown::Absent) {
+            hwmon::note(&sensor, &mut drive);
+        }
     }
+    drive
 }
 
 fn report(root: &SysRoot, name: &str, kind: DeviceKind, device_path: Option<&str>, facts: &mut Facts) -> Report {
@@ -180,6 +193,7 @@ fn report(root: &SysRoot, name: &str, kind: DeviceKind, device_path: Option<&str
                 rotation_rpm: None,
                 declared: nvme.declared,
                 timeout_s: None,
+                pages: Pages::default(),
             }
         }
         DeviceKind::Disk => {
@@ -191,6 +205,7 @@ fn report(root: &SysRoot, name: &str, kind: DeviceKind, device_path: Option<&str
                 rotation_rpm: scsi.rotation_rpm,
                 declared: scsi.declared,
                 timeout_s: scsi.timeout_s,
+                pages: scsi.pages,
             }
         }
         _ => {
@@ -219,6 +234,7 @@ fn report(root: &SysRoot, name: &str, kind: DeviceKind, device_path: Option<&str
                 rotation_rpm: None,
                 declared: Declared::nothing(&Unknown::Absent),
                 timeout_s: None,
+                pages: Pages::default(),
             }
         }
     }

@@ -9,8 +9,8 @@
 //!                                          ▼                   ▼
 //!                          claim: check ──→ Unclaimed ──→ Claimed ──→ probe
 //! ```
-//! Reading the inventory opens no device and starts no process. Only the check and the claim open
-//! one, and only a [`claim::ClaimedDrive`] can be written to: it comes from an
+//! Reading the inventory opens no device and starts no process. Interrogation and the report of zones open one for
+//! reading, the check and the claim as the run needs it, and only a [`claim::ClaimedDrive`] can be written to: it comes from an
 //! [`claim::Unclaimed`], and that from a check that found no reason to refuse.
 //!
 //! | file | what |
@@ -26,19 +26,28 @@
 //! | `signature` `contents` | what is on the medium |
 //! | `target` | from what a user names to a drive or file |
 //! | `check` `claim` | no writing without the check |
+//! | `command` `sense` | the commands that may be sent, and what a refusal says |
+//! | `interrogate/` | asking the drive itself, beside the scan |
+//! | `hwmon` | temperature |
+//! | `zones` | zones, asked for now |
 //! | `ioctl` | unsafe room 1 |
 
 pub mod check;
 pub mod claim;
+pub mod command;
 pub mod contents;
 pub mod identity;
+pub mod interrogate;
 pub mod inventory;
 pub mod ioctl;
 pub mod ownership;
+pub mod sense;
 pub mod sysfs;
 pub mod target;
+pub mod zones;
 
 mod facts;
+mod hwmon;
 mod kind;
 mod mounts;
 mod names;

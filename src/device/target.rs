@@ -17,6 +17,7 @@ use crate::model::drive::{
     Declared, DeviceKind, Drive, DriveId, Host, Identity, IdentityBasis, Inventory, QueueLimits, Reading, Transport,
     Unknown,
 };
+use crate::model::page::Pages;
 use crate::model::recording::Recording;
 use crate::model::run::RefusedReason;
 use crate::model::units::Bytes;
@@ -215,6 +216,7 @@ fn file_drive(root: &SysRoot, host: &Host, path: &Path, opened: &File, metadata:
         physical_block_bytes: None,
         rotational: None,
         rotation_rpm: None,
+        temperature_celsius: None,
         removable: false,
         read_only: metadata.permissions().readonly() || read_only_filesystem,
         limits: QueueLimits::default(),
@@ -222,6 +224,8 @@ fn file_drive(root: &SysRoot, host: &Host, path: &Path, opened: &File, metadata:
         usage: Users::read(root).of_file(root, path),
         declared: Declared::nothing(&Unknown::Absent),
         facts: facts.into_list(),
+        disagreements: Vec::new(),
+        pages: Pages::default(),
         recording: Recording::unexamined(),
     }
 }

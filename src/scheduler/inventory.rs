@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
+use super::zones::Zones;
 use crate::analysis;
 use crate::backend::Backend;
 use crate::model::drive::{DriveId, Inventory};
@@ -38,6 +39,7 @@ pub async fn keep_fresh(
     backend: Arc<Backend>,
     verdicts: watch::Receiver<Arc<Verdicts>>,
     publish: watch::Sender<Arc<Inventory>>,
+    zones: Arc<Zones>,
     mut asked: mpsc::Receiver<oneshot::Sender<()>>,
     shutdown: CancellationToken,
 ) {
@@ -56,6 +58,7 @@ pub async fn keep_fresh(
         let known = Arc::clone(&verdicts.borrow_and_update());
         let scanner = Arc::clone(&backend);
         if let Ok(inventory) = tokio::task::spawn_blocking(move || take_inventory(&scanner, &known)).await {
+            zones.welcome(&backend, &inventory);
             publish.send_replace(Arc::new(inventory));
         }
         for request in waiting {

@@ -15,7 +15,7 @@ use uuid::Uuid;
 use super::downsample::downsample;
 use super::problem::Problem;
 use super::view::chart::run_charts;
-use super::{AppState, live, request};
+use super::{AppState, inside, live, request};
 use crate::model::drive::{Drive, DriveId, Inventory};
 use crate::model::histogram::LatencyHistogram;
 use crate::model::interval::LatencyFigures;
@@ -39,6 +39,8 @@ pub fn router() -> Router<AppState> {
         .route("/drives", get(drives))
         .route("/drives/rescan", post(rescan))
         .route("/drives/{id}", get(drive))
+        .route("/drives/{id}/vpd/{page}", get(inside::page))
+        .route("/drives/{id}/zones", get(inside::zones))
         .route("/profiles", get(profiles))
         .route("/runs", get(runs).post(submit))
         .route("/runs/{id}", get(run).delete(delete))
@@ -104,7 +106,7 @@ async fn submit(State(state): State<AppState>, headers: HeaderMap, body: Body) -
 }
 
 /// A query parameter as a number, if given.
-fn number<T: std::str::FromStr>(query: &HashMap<String, String>, name: &str) -> Result<Option<T>, Problem> {
+pub(super) fn number<T: std::str::FromStr>(query: &HashMap<String, String>, name: &str) -> Result<Option<T>, Problem> {
     query
         .get(name)
         .map(|text| {

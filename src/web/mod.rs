@@ -3,6 +3,7 @@
 //! | file | what |
 //! |---|---|
 //! | `api` | REST under `/api/v1` |
+//! | `inside` | the pages and zones of a drive under `/api/v1/drives/{id}` |
 //! | `pages` | the pages: gather what a view needs, render it |
 //! | `view` | the views: askama templates and chart descriptions |
 //! | `live` | server-sent events of a run |
@@ -16,6 +17,7 @@ mod api;
 pub mod assets;
 mod downsample;
 mod guard;
+mod inside;
 mod live;
 mod pages;
 mod problem;

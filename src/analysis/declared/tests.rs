@@ -186,3 +186,54 @@ fn trim_on_a_rotating_disk_points_one_way_only() {
     drive.limits.discard_max_bytes = Some(0);
     assert_eq!(trim(&drive).points, Points::Neither);
 }
+
+#[test]
+fn a_drive_that_answers_otherwise_than_the_kernel_remembers_says_both_and_is_less_sure() {
+    let mut drive = disk();
+    drive.declared.asked = true;
+    drive.declared.vpd_b1 = b1(Rotation::Rpm(5400), Some(ZonedField::DriveManaged));
+    let sure = classify(&drive).confidence;
+    let said = |source: &str, value: &str| crate::model::drive::Said { source: source.into(), value: value.into() };
+    drive.disagreements = vec![Disagreement {
+        fact: "vpd-b1/zoned".to_owned(),
+        said: vec![
+            said("SG_IO INQUIRY VPD page B1h byte 8 bits 5:4", "2 (drive-managed)"),
+            said("/sys/block/sda/device/vpd_pgb1 byte 8 bits 5:4", "0 (not reported)"),
+        ],
+    }];
+    let answer = classify(&drive);
+    assert_eq!(answer.state, RecordingState::DriveManaged);
+    assert!(answer.confidence < sure);
+    for part in ["SG_IO", "/sys/block/sda", "not reported"] {
+        assert!(answer.sentence.contains(part), "{}", answer.sentence);
+    }
+    assert!(answer.evidence.iter().any(|evidence| evidence.name == "disagreement" && evidence.weight == 0.0));
+    drive.disagreements[0].fact = "vpd-80/serial".to_owned();
+    assert_eq!(classify(&drive).confidence, sure, "a disputed serial says nothing of recording");
+}
+
+#[test]
+fn a_usb_disk_that_was_asked_and_has_no_page_reports_nothing_and_is_not_unreadable() {
+    let mut drive = drive(DeviceKind::Disk, Transport::Usb);
+    drive.declared.asked = true;
+    let answer = classify(&drive);
+    assert_eq!(answer.state, RecordingState::NotReported);
+    assert!(answer.sentence.contains("was asked"), "{}", answer.sentence);
+}
+
+#[test]
+fn page_b6_and_the_ata_log_name_host_aware_and_drive_managed() {
+    use crate::model::drive::ZonedCharacteristics;
+    let mut drive = disk();
+    drive.declared.ata_log_zoned = Reading::Known(ZonedField::DriveManaged);
+    assert_eq!(classify(&drive).state, RecordingState::DriveManaged);
+    drive.declared.ata_log_zoned = Reading::Unknown(Unknown::Absent);
+    drive.declared.vpd_b6 = Reading::Known(ZonedCharacteristics {
+        extension: 1,
+        unrestricted_reads: false,
+        optimal_open: None,
+        optimal_non_sequential: None,
+        max_open: None,
+    });
+    assert_eq!(classify(&drive).state, RecordingState::HostAware);
+}

@@ -4,8 +4,10 @@ use askama::Template;
 
 use super::new_run::ProfileChoice;
 use super::says::Marks;
+use super::zones::ZoneMap;
 use super::{Frame, format, mark};
-use crate::model::drive::{Drive, Fact, IdentityBasis, Unknown, Usage};
+use crate::model::drive::{Drive, Fact, IdentityBasis, Usage};
+use crate::model::page::PageReport;
 use crate::model::run::Run;
 
 /// `GET /drives/{id}`
@@ -22,6 +24,10 @@ pub struct DrivePage<'a> {
     pub profiles: &'a [ProfileChoice<'a>],
     /// False when the drive is known from earlier runs but not attached now.
     pub attached: bool,
+    /// The pages it answered, with their fields.
+    pub pages: &'a [PageReport],
+    /// Its zones, if it has some.
+    pub zones: Option<ZoneMap<'a>>,
 }
 
 impl DrivePage<'_> {
@@ -38,13 +44,7 @@ impl DrivePage<'_> {
     }
 
     fn why_unknown(&self, fact: &Fact) -> String {
-        match &fact.unknown {
-            None => "not told".to_owned(),
-            Some(Unknown::Absent) => "this host or device has no such source".to_owned(),
-            Some(Unknown::NotPermitted) => "this process may not read it".to_owned(),
-            Some(Unknown::NotTrusted(what)) => format!("not trusted: {what}"),
-            Some(Unknown::NotReadable(what)) => format!("not readable: {what}"),
-        }
+        fact.unknown.as_ref().map_or_else(|| "not told".to_owned(), ToString::to_string)
     }
 
     fn identity_basis(&self) -> &'static str {
@@ -71,9 +71,9 @@ impl DrivePage<'_> {
     fn limits(&self) -> Vec<(&'static str, String, &'static str)> {
         let limits = &self.drive.limits;
         let kib = |value: Option<u64>| value.map(|kib| format!("{kib} KiB"));
-        let plain = |value: Option<u64>| value.map(|number| format::grouped(&number));
+        let plain = |value: Option<u64>| value.map(format::grouped);
         let zero_is = |value: Option<u64>, zero: &str| {
-            value.map(|number| if number == 0 { zero.to_owned() } else { format::grouped(&number) })
+            value.map(|number| if number == 0 { zero.to_owned() } else { format::grouped(number) })
         };
         let bytes = |value: Option<u64>| value.map(|number| crate::model::Bytes(number).binary());
         let rows = [
@@ -103,7 +103,7 @@ impl DrivePage<'_> {
     }
 
     fn gigabytes_exact(&self) -> String {
-        format::grouped(&self.drive.capacity_bytes.get())
+        format::grouped(self.drive.capacity_bytes.get())
     }
 }
 

@@ -12,6 +12,7 @@ use crate::model::drive::{
 };
 use crate::model::histogram::Precision;
 use crate::model::interval::{Interval, Tally};
+use crate::model::page::Pages;
 use crate::model::plan::{Action, Plan};
 use crate::model::profile::{Pace, Profile, Target, build};
 use crate::model::recording::{Basis, Evidence, Points, Recording, RecordingState};
@@ -101,6 +102,7 @@ pub fn drive(name: &str, model: &str, serial: Option<&str>) -> Drive {
         physical_block_bytes: Some(4096),
         rotational: Some(true),
         rotation_rpm: Some(5400),
+        temperature_celsius: None,
         removable: false,
         read_only: false,
         limits: QueueLimits {
@@ -121,6 +123,8 @@ pub fn drive(name: &str, model: &str, serial: Option<&str>) -> Drive {
         usage: Vec::new(),
         declared,
         facts: facts(),
+        disagreements: Vec::new(),
+        pages: Pages::default(),
         recording: recording(
             RecordingState::NotReported,
             Basis::None,
