@@ -9,7 +9,7 @@ use super::facts::Facts;
 use super::naming::{self, Names};
 use super::ownership::Users;
 use super::sysfs::SysRoot;
-use super::{kind, names, nvme, queue, scsi};
+use super::{array, kind, names, nvme, paths, queue, scsi};
 use crate::model::drive::{
     Declared, DeviceKind, Drive, DriveId, Host, Inventory, LeftOut, Partition, Reading, Unknown,
 };
@@ -35,6 +35,7 @@ pub fn scan(root: &SysRoot) -> Inventory {
             Err(device) => left_out.push(device),
         }
     }
+    paths::merge(root, &mut drives);
     naming::mark_twins(&mut drives);
     let scanned_at_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis());
     Inventory { host, scanned_at_ms: i64::try_from(scanned_at_ms).unwrap_or(i64::MAX), drives, left_out }
@@ -120,6 +121,7 @@ struct Report {
     rotation_rpm: Option<u16>,
     declared: Declared,
     timeout_s: Option<u64>,
+    array: Option<String>,
 }
 
 fn drive(root: &SysRoot, host: &Host, users: &Users, name: &str) -> Drive {
@@ -143,6 +145,7 @@ fn drive(root: &SysRoot, host: &Host, users: &Users, name: &str) -> Drive {
         id: DriveId::from_identity(&identity.key),
         name: name.to_owned(),
         path: PathBuf::from(names::node(name)),
+        paths: vec![PathBuf::from(names::node(name))],
         kind,
         transport: kind::transport(kind, device_path.as_deref()),
         simulated: false,
@@ -151,6 +154,7 @@ fn drive(root: &SysRoot, host: &Host, users: &Users, name: &str) -> Drive {
         serial: report.names.serial,
         firmware: report.firmware,
         wwn: report.names.wwn,
+        array: report.array,
         identity,
         capacity_bytes: Bytes::from_sectors(root.number(&attribute("size")).into_known().unwrap_or(0)),
         logical_block_bytes: queue.logical_block_bytes,
@@ -180,11 +184,14 @@ fn report(root: &SysRoot, name: &str, kind: DeviceKind, device_path: Option<&str
                 rotation_rpm: None,
                 declared: nvme.declared,
                 timeout_s: None,
+                array: None,
             }
         }
         DeviceKind::Disk => {
             let scsi = scsi::read(root, name, device_path, facts);
+            let array = array::detect(root, device_path, scsi.vendor.as_deref(), scsi.names.model.as_deref(), facts);
             Report {
+                array,
                 names: scsi.names,
                 vendor: scsi.vendor,
                 firmware: scsi.firmware,
@@ -219,6 +226,7 @@ fn report(root: &SysRoot, name: &str, kind: DeviceKind, device_path: Option<&str
                 rotation_rpm: None,
                 declared: Declared::nothing(&Unknown::Absent),
                 timeout_s: None,
+                array: None,
             }
         }
     }

@@ -20,6 +20,8 @@
 //! | `identity/` | pure decoders of INQUIRY, VPD pages and IDENTIFY |
 //! | `kind` | kind and transport from name and place |
 //! | `scsi` `scsi_facts` `nvme` `queue` | what each family of drives says, and where it was read |
+//! | `array` | volumes of RAID adapters, which are no disks |
+//! | `paths` | several paths to one drive made one |
 //! | `naming` | usable serials, the identity an id is made of, twins |
 //! | `inventory` | the scan |
 //! | `mounts` `ownership` | who uses a device or file |
@@ -38,12 +40,14 @@ pub mod ownership;
 pub mod sysfs;
 pub mod target;
 
+mod array;
 mod facts;
 mod kind;
 mod mounts;
 mod names;
 mod naming;
 mod nvme;
+mod paths;
 mod queue;
 mod scsi;
 mod scsi_facts;
