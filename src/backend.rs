@@ -1,9 +1,10 @@
 //! The only fork between drives that exist and drives that do not.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
-use crate::device::{self, SysRoot};
-use crate::model::drive::{Content, Drive, Inventory};
+use crate::device::{self, HotplugMonitor, Scanner, SysRoot};
+use crate::model::drive::{Content, DeviceKind, Drive, Inventory};
 use crate::model::plan::Plan;
 use crate::model::run::RefusedReason;
 use crate::model::units::Bytes;
@@ -11,7 +12,7 @@ use crate::probe::engine::Engine;
 use crate::probe::uring::{UringEngine, self_test};
 use crate::sim::{self, SimEngine};
 
-pub use crate::device::ResolveError;
+pub use crate::device::{Fresh, Recorded, ResolveError};
 
 /// Why real drives cannot be probed on this host.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +27,7 @@ pub struct EngineProblem {
 #[derive(Debug)]
 pub struct Backend {
     root: SysRoot,
+    scanner: Scanner,
     with_sim: bool,
     sim_speed: Option<f64>,
     own_files: Vec<PathBuf>,
@@ -48,7 +50,7 @@ impl Backend {
     #[must_use]
     pub fn new(root: SysRoot, with_sim: bool, sim_speed: Option<f64>, own_files: Vec<PathBuf>) -> Self {
         let engine_problem = self_test().err().map(|error| engine_problem(&error));
-        Self { root, with_sim, sim_speed, own_files, engine_problem }
+        Self { scanner: Scanner::new(root.clone()), root, with_sim, sim_speed, own_files, engine_problem }
     }
 
     /// Why real drives cannot be probed here, if so.
@@ -57,14 +59,28 @@ impl Backend {
         self.engine_problem.as_ref()
     }
 
-    /// All drives now. Blocking; opens no device.
+    /// All drives now, `fresh` ones read in full. Blocking; opens no device.
     #[must_use]
-    pub fn inventory(&self) -> Inventory {
-        let mut inventory = device::scan(&self.root);
+    pub fn inventory(&self, fresh: &Fresh) -> Inventory {
+        let mut inventory = self.scanner.scan(fresh);
         if self.with_sim {
             inventory.drives.extend(sim::fleet());
         }
         inventory
+    }
+
+    /// An ear for drives that come and go. `None` when nothing can be heard: a recorded host, or a container that is not
+    /// allowed to listen.
+    #[must_use]
+    pub fn hotplug(&self) -> Option<HotplugMonitor> {
+        if self.root.is_recorded() {
+            return None;
+        }
+        HotplugMonitor::open()
+            .inspect_err(|error| {
+                tracing::info!(%error, "the kernel's events cannot be heard: drives are found by looking again");
+            })
+            .ok()
     }
 
     /// The drive or file that `text` names: an id, a kernel name, a device path, a file's path.
@@ -79,6 +95,19 @@ impl Backend {
             Some(drive) => Ok(drive.clone()),
             None => device::resolve(&self.root, inventory, text).map(|target| target.drive),
         }
+    }
+
+    /// Records the drive that `text` names into the directory `output` (see [`device::record`](mod@device::record)).
+    ///
+    /// # Errors
+    /// When there is no such drive, or the directory cannot be written.
+    pub fn record(&self, text: &str, output: &Path, keep_serials: bool) -> io::Result<Recorded> {
+        let inventory = self.inventory(&Fresh::All);
+        let drive = self.resolve(&inventory, text).map_err(io::Error::other)?;
+        if drive.simulated || drive.kind == DeviceKind::File {
+            return Err(io::Error::other(format!("{text} is no block device")));
+        }
+        device::record(&self.root, &drive.name, output, keep_serials)
     }
 
     /// Every reason against a run on `drive`; none if it may go. Opens the device, changes nothing.

@@ -23,7 +23,9 @@
 //! | `array` | volumes of RAID adapters, which are no disks |
 //! | `paths` | several paths to one drive made one |
 //! | `naming` | usable serials, the identity an id is made of, twins |
-//! | `inventory` | the scan |
+//! | `inventory` `scanner` | one device; all of them, and again without reading what cannot have changed |
+//! | `record` | one drive as a tree that serves as a host, its serial numbers replaced |
+//! | `hotplug` | the kernel's word that a block device came, went or changed |
 //! | `mounts` `ownership` | who uses a device or file |
 //! | `signature` `contents` | what is on the medium |
 //! | `target` | from what a user names to a drive or file |
@@ -33,10 +35,13 @@
 pub mod check;
 pub mod claim;
 pub mod contents;
+pub mod hotplug;
 pub mod identity;
 pub mod inventory;
 pub mod ioctl;
 pub mod ownership;
+pub mod record;
+pub mod scanner;
 pub mod sysfs;
 pub mod target;
 
@@ -56,7 +61,10 @@ mod signature;
 pub use check::check;
 pub use claim::{Claimed, ClaimedDrive, ReadOnlyDrive, Unclaimed};
 pub use contents::losses;
+pub use hotplug::HotplugMonitor;
 pub use inventory::scan;
 pub use ownership::{usage_of_device, usage_of_file};
+pub use record::{Recorded, record};
+pub use scanner::{Fresh, Scanner};
 pub use sysfs::SysRoot;
 pub use target::{ResolveError, Target, TargetRef, resolve};

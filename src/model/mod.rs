@@ -21,6 +21,7 @@
 pub mod approx;
 pub mod drive;
 pub mod histogram;
+pub mod history;
 pub mod interval;
 pub mod parameters;
 pub mod plan;

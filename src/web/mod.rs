@@ -40,6 +40,7 @@ use tower_http::trace::TraceLayer;
 use uuid::Uuid;
 
 use crate::model::drive::{Drive, DriveId};
+use crate::model::history::history_notes;
 use crate::model::run::{Run, RunId};
 use crate::scheduler::{Handle, Order};
 use crate::store::Store;
@@ -108,6 +109,11 @@ impl AppState {
         }
         let stored = self.store.drive(id).await?;
         stored.map(|drive| (drive, false)).ok_or_else(unknown)
+    }
+
+    /// What has changed about a drive since it was probed.
+    async fn history_notes(&self, drive: &Drive) -> Result<Vec<String>, Problem> {
+        Ok(history_notes(&self.store.forms(drive.id).await?, drive))
     }
 
     async fn order(&self, id: &str, order: Order) -> Result<Run, Problem> {

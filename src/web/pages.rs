@@ -140,7 +140,15 @@ async fn drive(State(state): State<AppState>, Path(id): Path<String>) -> Page {
     let (reading, writing) = foreseen(&state, &drive, attached);
     let profiles = choices(&reading, &writing);
     let inventory = state.handle.inventory();
-    let page = DrivePage { frame: frame(&inventory.host), drive: &drive, runs: &runs, profiles: &profiles, attached };
+    let history_notes = state.history_notes(&drive).await.map_err(on_page(&state))?;
+    let page = DrivePage {
+        frame: frame(&inventory.host),
+        drive: &drive,
+        runs: &runs,
+        history_notes: &history_notes,
+        profiles: &profiles,
+        attached,
+    };
     Ok(html(&page))
 }
 

@@ -37,10 +37,25 @@ pub(super) fn pages() -> Vec<(String, String)> {
     let finished = samples::run(&fleet[0], Profile::SmrQuick, 99);
     let runs = [running[0].clone(), finished.clone()];
     let evil = samples::evil_drive();
-    add("drive", DrivePage { frame, drive: &fleet[0], runs: &runs, profiles: &free, attached: true }.render());
-    add("drive-used", DrivePage { frame, drive: &fleet[1], runs: &[], profiles: &refused, attached: true }.render());
-    add("drive-gone", DrivePage { frame, drive: &fleet[8], runs: &[], profiles: &free, attached: false }.render());
-    add("drive-evil", DrivePage { frame, drive: &evil, runs: &[], profiles: &free, attached: true }.render());
+    let notes = ["When it was probed on 2026-11-30 it had blocks of 512 bytes, now of 4096: caution.".to_owned()];
+    add(
+        "drive",
+        DrivePage { frame, drive: &fleet[0], runs: &runs, history_notes: &notes, profiles: &free, attached: true }
+            .render(),
+    );
+    add(
+        "drive-used",
+        DrivePage { frame, drive: &fleet[1], runs: &[], history_notes: &[], profiles: &refused, attached: true }
+            .render(),
+    );
+    add(
+        "drive-gone",
+        DrivePage { frame, drive: &fleet[8], runs: &[], history_notes: &[], profiles: &free, attached: false }.render(),
+    );
+    add(
+        "drive-evil",
+        DrivePage { frame, drive: &evil, runs: &[], history_notes: &[], profiles: &free, attached: true }.render(),
+    );
 
     let mut given = Map::new();
     let new = |profiles: &[ProfileChoice<'_>], chosen, given: &Map<String, Value>, errors: &[FieldError]| {
