@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use drivescope::device::{ResolveError, resolve, scan};
 use drivescope::model::drive::{DeviceKind, IdentityBasis, Usage};
+use drivescope::model::run::RefusedReason;
 use tree::Tree;
 
 const WWN: &str = "naa.5000c500a1b2c3d4\n";
@@ -49,6 +50,8 @@ fn row_32_a_capacity_that_is_no_multiple_of_a_mebibyte_is_kept_to_the_byte() {
 
 #[test]
 fn row_33_odd_logical_blocks_are_shown_as_they_are() {
+    let odd = scan(&Tree::new().disk("sda", "8:0").file("/sys/block/sda/size", "0\n").root());
+    assert!(odd.drives.is_empty() && odd.left_out[0].why.contains("520"), "{:?}", odd.left_out);
     for size in [512_u32, 520, 528, 4096, 4224] {
         let tree = Tree::new().disk("sda", "8:0").file("/sys/block/sda/queue/logical_block_size", format!("{size}\n"));
         assert_eq!(scan(&tree.root()).drives[0].logical_block_bytes, size);
@@ -94,6 +97,7 @@ fn row_39_one_drive_on_two_paths_is_one_drive() {
     assert_eq!((drive.path.to_str(), drive.identity.unique), (Some("/dev/sda"), true));
     assert_eq!(drive.identity.key, "wwn:naa.5000c500a1b2c3d4", "its id is that of the drive on one path");
     assert!(drive.identity.note.as_deref().unwrap().contains("2 paths"));
+    assert!(matches!(RefusedReason::of_paths(drive), Some(RefusedReason::SeveralPaths { paths }) if paths.len() == 2));
     let by_the_other = resolve(&tree.root(), &inventory, "sdb").unwrap();
     assert_eq!(by_the_other.drive.id, drive.id);
     assert!(matches!(resolve(&tree.root(), &inventory, "sdc"), Err(ResolveError::NotFound { .. })));
@@ -120,6 +124,7 @@ fn paths_that_multipath_has_joined_are_one_drive_and_in_use_by_it() {
     let disks: Vec<_> = drives.iter().filter(|drive| drive.kind == DeviceKind::Disk).collect();
     assert_eq!(disks.len(), 1);
     assert_eq!(disks[0].paths.len(), 2);
+    assert_eq!(RefusedReason::of_paths(disks[0]), None, "that it is held says it all");
     let held = |device: &str| Usage::Holder { device: device.to_owned(), holder: "dm-0".to_owned() };
     assert!(disks[0].usage.contains(&held("sda")) && disks[0].usage.contains(&held("sdb")));
 }

@@ -74,7 +74,7 @@ impl HotplugMonitor {
 }
 
 /// The whole block device an event is about: `add@/devices/…/block/sda/sda1` and lines `KEY=value`, each ended by a NUL.
-fn block_device(event: &[u8]) -> Option<String> {
+pub(super) fn block_device(event: &[u8]) -> Option<String> {
     let value = |key: &[u8]| {
         let line = event.split(|byte| *byte == 0).find_map(|line| line.strip_prefix(key))?;
         std::str::from_utf8(line).ok()

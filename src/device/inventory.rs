@@ -80,6 +80,12 @@ pub(super) fn why_left_out(root: &SysRoot, name: &str) -> Option<String> {
             DeviceKind::Loop => "not bound to a file".to_owned(),
             DeviceKind::Zram => "it has not been given a size".to_owned(),
             DeviceKind::Nbd => "not connected to a server".to_owned(),
+            // sd.c sets the capacity to 0 for any block but 512, 1024, 2048 and 4096 bytes.
+            DeviceKind::Disk => {
+                "its size is 0: no medium, not ready, or formatted with blocks that Linux does not use \
+                                 (520, 528 or 4224 bytes; sg_format makes them 512 or 4096)"
+                    .to_owned()
+            }
             _ => "its size is 0: no medium, or not ready".to_owned(),
         }),
         Reading::Known(_) => None,

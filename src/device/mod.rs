@@ -47,6 +47,8 @@ pub mod target;
 
 mod array;
 mod facts;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod kind;
 mod mounts;
 mod names;

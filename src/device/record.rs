@@ -4,7 +4,7 @@
 //! those files are copied. So a recording can never lack what the inventory has learned to read. Who uses the drive (mounts,
 //! holders, swap) and who the host is are not recorded: they are nobody's business.
 
-mod disguise;
+pub(super) mod disguise;
 
 use std::fs;
 use std::io;
@@ -102,7 +102,7 @@ fn hide(pieces: &mut [Piece]) -> usize {
     for piece in pieces.iter_mut() {
         piece.bytes = disguise.apply(&piece.path, &piece.bytes);
     }
-    disguise.len()
+    disguise.found()
 }
 
 /// Where a path of the host goes: never outside the output.

@@ -2,7 +2,7 @@
 //!
 //! A full look at a drive is about a hundred reads. On a host of a thousand drives that is a hundred thousand (node_exporter
 //! #3282 went from 0.4 s to 4 s on fewer), every two seconds and for nothing. So a device that is still the same one (inode of
-//! its directory, number, sequence, size) keeps what was read of it; only its size, read-only flag, partitions and users
+//! its directory, sequence, size) keeps what was read of it; only its size, read-only flag, partitions and users
 //! are looked at. It is read in full when the kernel says that it changed, when a person asks, and in turn: a
 //! sixteenth of all devices at each scan, so that nothing stays wrong for longer than half a minute.
 
@@ -89,7 +89,6 @@ struct Known {
 struct Sameness {
     /// Of the directory: the kernel gives each object in sysfs a number of its own.
     inode: u64,
-    number: Reading<String>,
     /// `diskseq` (Linux 5.15) counts media and backing files.
     sequence: Reading<String>,
     size: Reading<u64>,
@@ -100,7 +99,6 @@ impl Sameness {
         let dir = format!("/sys/block/{name}");
         Some(Self {
             inode: fs::metadata(root.at(&dir)).ok()?.ino(),
-            number: root.text(&format!("{dir}/dev")),
             sequence: root.text(&format!("{dir}/diskseq")),
             size: root.number(&format!("{dir}/size")),
         })

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use super::drive::{DriveId, Host, Usage};
+use super::drive::{Drive, DriveId, Host, Usage};
 use super::plan::Plan;
 use super::profile::Profile;
 use super::recording::Recording;
@@ -218,6 +218,14 @@ pub enum RefusedReason {
 }
 
 impl RefusedReason {
+    /// The reason against writing to a drive that more than one path leads to. Where multipath has joined them, its
+    /// device holds each path, which is a reason already.
+    #[must_use]
+    pub fn of_paths(drive: &Drive) -> Option<Self> {
+        let joined = drive.usage.iter().any(|usage| matches!(usage, Usage::Holder { .. }));
+        (drive.paths.len() > 1 && !joined).then(|| Self::SeveralPaths { paths: drive.paths.clone() })
+    }
+
     /// What the user can do about it.
     #[must_use]
     pub fn remedy(&self) -> String {

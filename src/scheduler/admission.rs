@@ -1,6 +1,6 @@
 //! May this run start beside the ones that are alive? Pure.
 
-use crate::model::drive::{Drive, DriveId, Usage};
+use crate::model::drive::{Drive, DriveId};
 use crate::model::recording::RecordingState;
 use crate::model::run::{RefusedReason, RunId};
 
@@ -27,10 +27,7 @@ pub fn against_writing(drive: &Drive) -> Vec<RefusedReason> {
         let note = drive.identity.note.clone().unwrap_or_else(|| "another device has the same identity".to_owned());
         reasons.push(RefusedReason::IdentityNotUnique { note });
     }
-    let joined = drive.usage.iter().any(|usage| matches!(usage, Usage::Holder { .. }));
-    if drive.paths.len() > 1 && !joined {
-        reasons.push(RefusedReason::SeveralPaths { paths: drive.paths.clone() });
-    }
+    reasons.extend(RefusedReason::of_paths(drive));
     if matches!(drive.recording.state, RecordingState::HostManaged | RecordingState::Zns) {
         reasons.push(RefusedReason::SequentialOnly);
     }

@@ -74,6 +74,15 @@ pub fn router(handle: Handle, store: Store, shutdown: CancellationToken, listeni
         .layer(TraceLayer::new_for_http())
 }
 
+/// A door for `fuzz/`: reads a body as `POST runs` does.
+#[cfg(fuzzing)]
+#[must_use]
+pub fn reads_as_a_submission(body: &[u8]) -> bool {
+    let json = axum::http::HeaderValue::from_static("application/json");
+    let headers = axum::http::HeaderMap::from_iter([(axum::http::header::CONTENT_TYPE, json)]);
+    request::json_object(&headers, body).and_then(request::submission).is_ok()
+}
+
 async fn healthz() -> &'static str {
     "ok\n"
 }

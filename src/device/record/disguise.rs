@@ -20,7 +20,11 @@ const IDENTIFY: std::ops::Range<usize> = 60..572;
 
 /// What to replace by what.
 #[derive(Debug, Default)]
-pub struct Disguise(Vec<Pair>);
+pub struct Disguise {
+    pairs: Vec<Pair>,
+    /// Different names and numbers; each has several forms among the pairs.
+    found: usize,
+}
 
 #[derive(Debug, PartialEq, Eq)]
 struct Pair {
@@ -33,9 +37,8 @@ struct Pair {
 impl Disguise {
     /// How many different names and numbers have been found.
     #[must_use]
-    pub fn len(&self) -> usize {
-        // A world wide name is here in three forms, a serial number in two.
-        self.0.iter().filter(|pair| pair.old.is_ascii() && !pair.old.iter().any(u8::is_ascii_uppercase)).count()
+    pub fn found(&self) -> usize {
+        self.found
     }
 
     /// Finds the names and numbers in a file, by its name.
@@ -94,7 +97,7 @@ impl Disguise {
         let anywhere = old.len() >= if number { LONG_ENOUGH_NUMBER } else { LONG_ENOUGH };
         // NVMe's wwid writes the serial number in hexadecimal.
         self.add(hex(old).into_bytes(), hex(&new).into_bytes(), true);
-        self.add(old.to_vec(), new, anywhere);
+        self.found += usize::from(self.add(old.to_vec(), new, anywhere));
     }
 
     fn name(&mut self, old: &[u8]) {
@@ -105,15 +108,18 @@ impl Disguise {
         let new = other_name(old);
         self.add(hex(old).into_bytes(), hex(&new).into_bytes(), true);
         self.add(hex(old).to_ascii_uppercase().into_bytes(), hex(&new).to_ascii_uppercase().into_bytes(), true);
-        self.add(old.to_vec(), new, true);
+        self.found += usize::from(self.add(old.to_vec(), new, true));
     }
 
-    fn add(&mut self, old: Vec<u8>, new: Vec<u8>, anywhere: bool) {
-        if self.0.iter().all(|pair| pair.old != old) {
-            self.0.push(Pair { old, new, anywhere });
+    /// Whether it was not known yet.
+    fn add(&mut self, old: Vec<u8>, new: Vec<u8>, anywhere: bool) -> bool {
+        let is_new = self.pairs.iter().all(|pair| pair.old != old);
+        if is_new {
+            self.pairs.push(Pair { old, new, anywhere });
             // A number inside a longer one must not break it.
-            self.0.sort_by_key(|pair| std::cmp::Reverse(pair.old.len()));
+            self.pairs.sort_by_key(|pair| std::cmp::Reverse(pair.old.len()));
         }
+        is_new
     }
 
     /// A file in disguise, as long as it was.
@@ -142,7 +148,7 @@ impl Disguise {
         let mut result = Vec::with_capacity(bytes.len());
         let mut rest = bytes;
         while let Some(&first) = rest.first() {
-            let hit = self.0.iter().find(|pair| {
+            let hit = self.pairs.iter().find(|pair| {
                 rest.starts_with(&pair.old)
                     && (pair.anywhere || (also_short && stands_alone(result.last(), rest.get(pair.old.len()))))
             });
