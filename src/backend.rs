@@ -1,11 +1,12 @@
 //! The only fork between drives that exist and drives that do not.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use crate::device::identity::fields;
 use crate::device::interrogate::Cache;
-use crate::device::{self, SysRoot};
-use crate::model::drive::{Content, Drive, Inventory};
+use crate::device::{self, HotplugMonitor, Scanner, SysRoot};
+use crate::model::drive::{Content, DeviceKind, Drive, Inventory};
 use crate::model::page::{PageId, PageReport};
 use crate::model::plan::Plan;
 use crate::model::run::RefusedReason;
@@ -17,7 +18,7 @@ use crate::probe::ring::RingEngine;
 use crate::probe::uring::{UringEngine, self_test};
 use crate::sim::{self, SimEngine};
 
-pub use crate::device::ResolveError;
+pub use crate::device::{Fresh, Recorded, ResolveError};
 
 /// What carries out I/O on real drives, in fio's words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -47,6 +48,7 @@ pub struct EngineProblem {
 #[derive(Debug)]
 pub struct Backend {
     root: SysRoot,
+    scanner: Scanner,
     with_sim: bool,
     sim_speed: Option<f64>,
     own_files: Vec<PathBuf>,
@@ -83,7 +85,8 @@ impl Backend {
         };
         let engine_problem = refused.map(|error| engine_problem(&error));
         let answers = (!root.is_recorded()).then(Cache::default);
-        Self { root, with_sim, sim_speed, own_files, engine, engine_problem, answers }
+        let scanner = Scanner::new(root.clone());
+        Self { root, scanner, with_sim, sim_speed, own_files, engine, engine_problem, answers }
     }
 
     /// Why real drives cannot be probed here, if so.
@@ -92,11 +95,11 @@ impl Backend {
         self.engine_problem.as_ref()
     }
 
-    /// All drives now, with what they answered since they were first seen. Blocking, but waits for no drive: one that is
-    /// new is asked beside it, and its answers are in the next inventory.
+    /// All drives now, `fresh` ones read in full, with what they answered since they were first seen. Blocking, but waits
+    /// for no drive: one that is new is asked beside it, and its answers are in the next inventory.
     #[must_use]
-    pub fn inventory(&self) -> Inventory {
-        let mut inventory = device::scan(&self.root);
+    pub fn inventory(&self, fresh: &Fresh) -> Inventory {
+        let mut inventory = self.scanner.scan(fresh);
         if let Some(answers) = &self.answers {
             answers.merge_into(&self.root, &mut inventory);
         }
@@ -135,6 +138,20 @@ impl Backend {
         device::zones::report(&self.root, drive)
     }
 
+    /// An ear for drives that come and go. `None` when nothing can be heard: a recorded host, or a container that is not
+    /// allowed to listen.
+    #[must_use]
+    pub fn hotplug(&self) -> Option<HotplugMonitor> {
+        if self.root.is_recorded() {
+            return None;
+        }
+        HotplugMonitor::open()
+            .inspect_err(|error| {
+                tracing::info!(%error, "the kernel's events cannot be heard: drives are found by looking again");
+            })
+            .ok()
+    }
+
     /// The drive or file that `text` names: an id, a kernel name, a device path, a file's path.
     ///
     /// # Errors
@@ -147,6 +164,19 @@ impl Backend {
             Some(drive) => Ok(drive.clone()),
             None => device::resolve(&self.root, inventory, text).map(|target| target.drive),
         }
+    }
+
+    /// Records the drive that `text` names into the directory `output` (see [`device::record`](mod@device::record)).
+    ///
+    /// # Errors
+    /// When there is no such drive, or the directory cannot be written.
+    pub fn record(&self, text: &str, output: &Path, keep_serials: bool) -> io::Result<Recorded> {
+        let inventory = self.inventory(&Fresh::All);
+        let drive = self.resolve(&inventory, text).map_err(io::Error::other)?;
+        if drive.simulated || drive.kind == DeviceKind::File {
+            return Err(io::Error::other(format!("{text} is no block device")));
+        }
+        device::record(&self.root, &drive.name, output, keep_serials)
     }
 
     /// Every reason against a run on `drive`; none if it may go. Opens the device, changes nothing.

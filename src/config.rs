@@ -23,6 +23,8 @@ pub enum Command {
     Serve(Serve),
     /// Print the drives of this host
     List(List),
+    /// Record what a drive says of itself, its serial numbers replaced, to be read elsewhere or to make a test of it
+    Record(Record),
 }
 
 /// Where drives come from.
@@ -75,6 +77,25 @@ pub struct List {
     /// Print what GET /api/v1/drives answers
     #[arg(long)]
     pub json: bool,
+}
+
+/// `drivescope record`
+#[derive(Debug, Args)]
+pub struct Record {
+    /// Where drives come from.
+    #[command(flatten)]
+    pub drives: Drives,
+
+    /// The drive: its kernel name, a device path or its id
+    pub device: String,
+
+    /// The directory to make [default: DEVICE@KERNEL in the current directory]
+    #[arg(long, value_name = "DIR", env = "DRIVESCOPE_OUTPUT")]
+    pub output: Option<PathBuf>,
+
+    /// Keep serial numbers and world wide names as they are
+    #[arg(long, env = "DRIVESCOPE_KEEP_SERIALS")]
+    pub keep_serials: bool,
 }
 
 impl Serve {

@@ -2,11 +2,13 @@
 //!
 //! The order is that of the sources' strength: the SCSI device type and the kernel's zone model, then the ZONED
 //! field, then the rotation rate. 0 in the ZONED field means "not reported" (SBC-4), and is never read as "no". A
-//! list of models is not asked at all, and `queue/rotational` alone decides nothing: loop, virtio and USB devices have it wrong.
+//! list of models adds a hint to the sentence and to the evidence, never a state. `queue/rotational` alone decides nothing:
+//! loop, virtio and USB devices have it wrong.
 
 mod sentence;
 mod sources;
 
+use super::models::listed;
 use crate::model::drive::{DeviceKind, Disagreement, Drive, Rotation, Transport, ZonedField};
 use crate::model::recording::{Basis, Recording, RecordingState};
 
@@ -28,9 +30,14 @@ struct Claim {
 #[must_use]
 pub fn classify(drive: &Drive) -> Recording {
     let claims = claims(drive);
-    let evidence = sources::evidence(drive);
+    let listing = listed(drive);
+    let mut evidence = sources::evidence(drive);
+    evidence.extend(listing.map(|listing| listing.evidence()));
     let Some(first) = claims.first().copied() else {
         let (state, mut sentence) = sentence::nothing_said(drive);
+        if let Some(listing) = listing {
+            sentence = format!("{sentence} {}", listing.sentence());
+        }
         sentence.push_str(&sentence::memory_and_answer(drive));
         return Recording { state, basis: Basis::None, confidence: 0.0, sentence, evidence };
     };
@@ -112,9 +119,10 @@ fn claims(drive: &Drive) -> Vec<Claim> {
 }
 
 /// Whether the device is a drive of its own, so that what it says of its medium is about a medium.
-fn is_physical(drive: &Drive) -> bool {
+pub(super) fn is_physical(drive: &Drive) -> bool {
     matches!(drive.kind, DeviceKind::Disk | DeviceKind::NvmeNamespace | DeviceKind::Mmc | DeviceKind::Simulated)
         && drive.transport != Transport::Virtio
+        && drive.array.is_none()
 }
 
 #[cfg(test)]

@@ -135,7 +135,8 @@ fn target(drive: &Drive) -> Target {
 }
 
 fn device(root: &SysRoot, inventory: &Inventory, name: &str) -> Result<Target, ResolveError> {
-    if let Some(drive) = inventory.drives.iter().find(|drive| drive.name == name) {
+    let node = PathBuf::from(names::node(name));
+    if let Some(drive) = inventory.drives.iter().find(|drive| drive.name == name || drive.paths.contains(&node)) {
         return Ok(target(drive));
     }
     if let Some(left_out) = inventory.left_out.iter().find(|left_out| left_out.name == name) {
@@ -202,6 +203,7 @@ fn file_drive(root: &SysRoot, host: &Host, path: &Path, opened: &File, metadata:
         id: DriveId::from_identity(&key),
         name: path.display().to_string(),
         path: path.to_path_buf(),
+        paths: vec![path.to_path_buf()],
         kind: DeviceKind::File,
         transport: Transport::Kernel,
         simulated: false,
@@ -210,6 +212,7 @@ fn file_drive(root: &SysRoot, host: &Host, path: &Path, opened: &File, metadata:
         serial: None,
         firmware: None,
         wwn: None,
+        array: None,
         identity: Identity { basis: IdentityBasis::Path, key, unique: true, note: None },
         capacity_bytes: Bytes(metadata.len()),
         logical_block_bytes: block,

@@ -525,6 +525,9 @@ pub struct Drive {
     pub name: String,
     /// Where to open it.
     pub path: PathBuf,
+    /// Every node that leads to it: `path` first, and more where it hangs on several cables (multipath).
+    #[serde(default)]
+    pub paths: Vec<PathBuf>,
     /// What sort of device it is.
     pub kind: DeviceKind,
     /// How commands reach it.
@@ -541,6 +544,10 @@ pub struct Drive {
     pub firmware: Option<String>,
     /// World wide name, EUI-64 or NGUID, lower case.
     pub wwn: Option<String>,
+    /// What makes it look like a volume of a RAID adapter, whose member disks are not seen: the adapter's driver, or
+    /// what INQUIRY calls the volume.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub array: Option<String>,
     /// What its id rests on.
     pub identity: Identity,
     /// How large it is.

@@ -23,6 +23,7 @@
 pub mod approx;
 pub mod drive;
 pub mod histogram;
+pub mod history;
 pub mod interval;
 pub mod page;
 pub mod parameters;

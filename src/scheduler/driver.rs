@@ -17,7 +17,7 @@ use super::job::{self, JobEvent};
 use super::planning::Planned;
 use super::zones::Zones;
 use crate::analysis;
-use crate::backend::Backend;
+use crate::backend::{Backend, Fresh};
 use crate::model::drive::{Drive, Inventory};
 use crate::model::interval::{Interval, Tally};
 use crate::model::recording::{Basis, Recording, RecordingState};
@@ -53,7 +53,7 @@ pub async fn start(
     let first = {
         let (backend, verdicts) = (Arc::clone(&backend), Arc::clone(&verdicts));
         // The pool only refuses work when the runtime is going down.
-        tokio::task::spawn_blocking(move || take_inventory(&backend, &verdicts)).await.unwrap_or_default()
+        tokio::task::spawn_blocking(move || take_inventory(&backend, &verdicts, &Fresh::All)).await.unwrap_or_default()
     };
     let (publish, inventory) = watch::channel(Arc::new(first));
     let (publish_verdicts, verdicts_seen) = watch::channel(verdicts);

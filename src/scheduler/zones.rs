@@ -105,7 +105,7 @@ mod tests {
         let backend =
             Arc::new(Backend::new(SysRoot::recorded("/nowhere"), true, None, EngineChoice::default(), Vec::new()));
         let zones = Arc::new(Zones::default());
-        let drive = backend.inventory().drives.remove(0);
+        let drive = backend.inventory(&crate::backend::Fresh::All).drives.remove(0);
         assert!(zones.last(drive.id).is_none());
         let answer = zones.report(&backend, &drive).await;
         assert!(matches!(answer, Err(NoZones::NotZoned(_))), "{answer:?}");

@@ -9,6 +9,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
+use serde::Serialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -76,8 +77,18 @@ async fn rescan(State(state): State<AppState>) -> Result<Json<Inventory>, Proble
     Ok(Json(state.handle.rescan().await?.as_ref().clone()))
 }
 
-async fn drive(State(state): State<AppState>, Path(id): Path<String>) -> Result<Json<Drive>, Problem> {
-    Ok(Json(state.drive(&id).await?.0))
+/// A drive, and what has changed about it since it was probed.
+#[derive(Serialize)]
+struct DriveWithHistory {
+    #[serde(flatten)]
+    drive: Drive,
+    history_notes: Vec<String>,
+}
+
+async fn drive(State(state): State<AppState>, Path(id): Path<String>) -> Result<Json<DriveWithHistory>, Problem> {
+    let drive = state.drive(&id).await?.0;
+    let history_notes = state.history_notes(&drive).await?;
+    Ok(Json(DriveWithHistory { drive, history_notes }))
 }
 
 async fn profiles() -> Json<Value> {

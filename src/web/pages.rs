@@ -142,10 +142,12 @@ async fn drive(State(state): State<AppState>, Path(id): Path<String>) -> Page {
     let reports: Vec<_> = drive.pages.ids().filter_map(|id| state.handle.page(&drive, id)).collect();
     let last = state.handle.last_zones(drive.id);
     let zones = (attached && state.handle.is_zoned(&drive)).then(|| ZoneMap::of(&drive, last.as_ref()));
+    let history_notes = state.history_notes(&drive).await.map_err(on_page(&state))?;
     let page = DrivePage {
         frame: frame(&inventory.host),
         drive: &drive,
         runs: &runs,
+        history_notes: &history_notes,
         profiles: &profiles,
         attached,
         pages: &reports,

@@ -101,6 +101,12 @@ pub fn memory_and_answer(drive: &Drive) -> String {
 }
 
 fn not_a_drive(drive: &Drive) -> String {
+    if let Some(array) = &drive.array {
+        return format!(
+            "This may be a volume of a RAID adapter ({array}) and not a disk: the members behind it are not seen, and what \
+             it says of its medium is the adapter's word. Ask the adapter's own tool for its disks."
+        );
+    }
     let what = match drive.kind {
         DeviceKind::Loop => {
             "a loop device, not a drive of its own: what it shows is the file it is bound to and the drive under that file"

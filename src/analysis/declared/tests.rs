@@ -8,6 +8,8 @@ fn drive(kind: DeviceKind, transport: Transport) -> Drive {
     drive.kind = kind;
     drive.transport = transport;
     drive.declared = Declared::nothing(&Unknown::Absent);
+    // Without a model, no list has a word to say.
+    drive.model = None;
     drive
 }
 
@@ -236,4 +238,27 @@ fn page_b6_and_the_ata_log_name_host_aware_and_drive_managed() {
         max_open: None,
     });
     assert_eq!(classify(&drive).state, RecordingState::HostAware);
+}
+
+#[test]
+fn a_list_of_models_adds_a_hint_and_never_a_state() {
+    let mut drive = disk();
+    drive.model = Some("ST8000DM004-2CX188".to_owned());
+    drive.capacity_bytes = crate::model::Bytes(8_001_563_222_016);
+    drive.declared.vpd_b1 = b1(Rotation::Rpm(5425), Some(ZonedField::NotReported));
+    let answer = classify(&drive);
+    assert_eq!((answer.state, answer.basis, answer.confidence), (RecordingState::NotReported, Basis::None, 0.0));
+    assert!(answer.sentence.contains("drive-managed SMR") && answer.sentence.contains("a hint, not a proof"));
+    drive.declared.vpd_b1 = b1(Rotation::NonRotating, Some(ZonedField::NotReported));
+    assert!(!classify(&drive).sentence.contains("list of models"), "what it declares needs no hint");
+}
+
+#[test]
+fn an_array_volume_is_no_disk_whatever_it_says_of_itself() {
+    let mut drive = disk();
+    drive.array = Some("megaraid_sas".to_owned());
+    drive.declared.vpd_b1 = b1(Rotation::NonRotating, Some(ZonedField::NotReported));
+    let answer = classify(&drive);
+    assert_eq!((answer.state, answer.basis), (RecordingState::NotReported, Basis::None));
+    assert!(answer.sentence.contains("RAID adapter") && answer.sentence.contains("members"), "{}", answer.sentence);
 }

@@ -20,6 +20,8 @@ pub struct DrivePage<'a> {
     pub drive: &'a Drive,
     /// Its runs, newest first.
     pub runs: &'a [Run],
+    /// What has changed about it since it was probed.
+    pub history_notes: &'a [String],
     /// The profiles that may be run on it, each with what speaks against it now.
     pub profiles: &'a [ProfileChoice<'a>],
     /// False when the drive is known from earlier runs but not attached now.
@@ -53,6 +55,19 @@ impl DrivePage<'_> {
             IdentityBasis::ModelSerial => "its model and serial number",
             IdentityBasis::Path => "only the place it is plugged in: a swap would go unnoticed",
             IdentityBasis::Simulated => "the preset of the simulated fleet",
+        }
+    }
+
+    /// What becomes of its runs when it is moved.
+    fn history_basis(&self) -> &'static str {
+        match self.drive.identity.basis {
+            _ if !self.drive.identity.unique => "stay with this place: it cannot be told apart from another drive",
+            IdentityBasis::Wwn => "follow it to any port, name or bridge that passes its world wide name on",
+            IdentityBasis::ModelSerial => {
+                "follow it to any port or name; behind a bridge that rewrites model or serial it is another drive"
+            }
+            IdentityBasis::Path => "stay with this place and do not follow the device",
+            IdentityBasis::Simulated => "stay with the preset",
         }
     }
 

@@ -83,6 +83,7 @@ pub fn drive(name: &str, model: &str, serial: Option<&str>) -> Drive {
         id: DriveId::from_identity(&format!("{model}/{serial:?}/{name}")),
         name: name.to_owned(),
         path: PathBuf::from(format!("/dev/{name}")),
+        paths: vec![PathBuf::from(format!("/dev/{name}"))],
         kind: DeviceKind::Disk,
         transport: Transport::Sata,
         simulated: false,
@@ -91,6 +92,7 @@ pub fn drive(name: &str, model: &str, serial: Option<&str>) -> Drive {
         serial: serial.map(str::to_owned),
         firmware: Some("82.00A82".to_owned()),
         wwn: Some("naa.50014ee2bd1f7a90".to_owned()),
+        array: None,
         identity: Identity {
             basis: IdentityBasis::Wwn,
             key: "wwn:naa.50014ee2bd1f7a90".to_owned(),

@@ -39,31 +39,78 @@ pub(super) fn pages() -> Vec<(String, String)> {
     let finished = samples::run(&fleet[0], Profile::SmrQuick, 99);
     let runs = [running[0].clone(), finished.clone()];
     let evil = samples::evil_drive();
+    let notes = ["When it was probed on 2026-11-30 it had blocks of 512 bytes, now of 4096: caution.".to_owned()];
     add(
         "drive",
-        DrivePage { frame, drive: &fleet[0], runs: &runs, profiles: &free, attached: true, pages: &[], zones: None }
-            .render(),
+        DrivePage {
+            frame,
+            drive: &fleet[0],
+            runs: &runs,
+            history_notes: &notes,
+            profiles: &free,
+            attached: true,
+            pages: &[],
+            zones: None,
+        }
+        .render(),
     );
     add(
         "drive-used",
-        DrivePage { frame, drive: &fleet[1], runs: &[], profiles: &refused, attached: true, pages: &[], zones: None }
-            .render(),
+        DrivePage {
+            frame,
+            drive: &fleet[1],
+            runs: &[],
+            history_notes: &[],
+            profiles: &refused,
+            attached: true,
+            pages: &[],
+            zones: None,
+        }
+        .render(),
     );
     add(
         "drive-gone",
-        DrivePage { frame, drive: &fleet[8], runs: &[], profiles: &free, attached: false, pages: &[], zones: None }
-            .render(),
+        DrivePage {
+            frame,
+            drive: &fleet[8],
+            runs: &[],
+            history_notes: &[],
+            profiles: &free,
+            attached: false,
+            pages: &[],
+            zones: None,
+        }
+        .render(),
     );
     add(
         "drive-evil",
-        DrivePage { frame, drive: &evil, runs: &[], profiles: &free, attached: true, pages: &[], zones: None }.render(),
+        DrivePage {
+            frame,
+            drive: &evil,
+            runs: &[],
+            history_notes: &[],
+            profiles: &free,
+            attached: true,
+            pages: &[],
+            zones: None,
+        }
+        .render(),
     );
 
     let reports = [page_report()];
     let zoned = |last| {
         let zones = Some(zones::ZoneMap::of(&fleet[0], last));
-        DrivePage { frame, drive: &fleet[0], runs: &[], profiles: &free, attached: true, pages: &reports, zones }
-            .render()
+        DrivePage {
+            frame,
+            drive: &fleet[0],
+            runs: &[],
+            history_notes: &[],
+            profiles: &free,
+            attached: true,
+            pages: &reports,
+            zones,
+        }
+        .render()
     };
     let report = zones::tests::report(
         |number| match number {
