@@ -98,6 +98,8 @@ pub(super) fn note_provisioning(page: &Reading<Vec<u8>>, source: &str, facts: &m
     let provisioning = page.clone().and_then(|page| limits::provisioning(&page));
     let unmap = provisioning.clone().map(|provisioning| provisioning.unmap);
     facts.add("vpd-b2/unmap", format!("{source} byte 5 bit 7"), &unmap, supported, None);
+    let write_same = provisioning.clone().map(|provisioning| provisioning.write_same);
+    facts.add("vpd-b2/unmap-by-write-same", format!("{source} byte 5 bit 6"), &write_same, supported, None);
     let kind = |code: &u8| match code {
         0 => "0 (fully provisioned, or not known)".to_owned(),
         1 => "1 (resource provisioned)".to_owned(),

@@ -19,8 +19,10 @@ pub struct BlockLimits {
 /// What page 0xB2 says of giving blocks back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Provisioning {
-    /// Byte 5 bit 7: UNMAP is supported. For a SATA drive SAT makes TRIM of it.
+    /// Byte 5 bit 7, LBPU: UNMAP is supported.
     pub unmap: bool,
+    /// Byte 5 bit 6, LBPWS: WRITE SAME(16) can unmap. That is how libata offers the TRIM of a SATA drive.
+    pub write_same: bool,
     /// Byte 6 bits 2:0: 0 fully provisioned or not known, 1 resource, 2 thin.
     pub kind: u8,
 }
@@ -50,7 +52,9 @@ pub fn block_limits(page: &[u8]) -> Reading<BlockLimits> {
 #[must_use]
 pub fn provisioning(page: &[u8]) -> Reading<Provisioning> {
     payload(page, 0xb2).and_then(|payload| match payload {
-        &[_, flags, kind, ..] => Reading::Known(Provisioning { unmap: flags & 0x80 != 0, kind: kind & 0x7 }),
+        &[_, flags, kind, ..] => {
+            Reading::Known(Provisioning { unmap: flags & 0x80 != 0, write_same: flags & 0x40 != 0, kind: kind & 0x7 })
+        }
         short => super::page::not_trusted(format!("page 0xb2 is {} bytes long, too short", short.len() + HEADER)),
     })
 }
@@ -76,10 +80,10 @@ mod tests {
     }
 
     #[test]
-    fn unmap_is_bit_7_of_byte_5() {
+    fn unmap_is_bit_7_of_byte_5_and_write_same_bit_6() {
         let page = |flags, kind| provisioning(&[0, 0xb2, 0, 4, 0, flags, kind, 0]).into_known().unwrap();
-        assert_eq!(page(0x80, 2), Provisioning { unmap: true, kind: 2 });
-        assert_eq!(page(0x7f, 0xf8), Provisioning { unmap: false, kind: 0 });
+        assert_eq!(page(0x80, 2), Provisioning { unmap: true, write_same: false, kind: 2 });
+        assert_eq!(page(0x7f, 0xf8), Provisioning { unmap: false, write_same: true, kind: 0 });
         assert!(provisioning(&[0, 0xb2, 0, 2, 0, 0x80]).known().is_none());
     }
 }

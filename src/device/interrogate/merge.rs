@@ -62,7 +62,7 @@ fn declared(drive: &mut Drive, answers: &Answers) {
         None => Reading::Unknown(Unknown::Absent),
     };
     let declared = &mut drive.declared;
-    declared.asked = answers.refused.is_none() && !answers.asked.is_empty();
+    declared.asked = answers.asked.iter().any(|asked| asked.answer.known().is_some());
     if let Some(why) = &answers.refused {
         // What the kernel does not show and the drive could not be asked is not absent: it is not known for this reason.
         if drive.kind == crate::model::drive::DeviceKind::Disk {

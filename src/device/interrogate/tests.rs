@@ -159,6 +159,8 @@ fn a_drive_that_does_not_answer_is_a_value_after_the_deadline_and_the_scan_does_
         matches!(&why, Some(Unknown::NotReadable(text)) if text.starts_with("no answer from the drive within")),
         "{why:?}"
     );
+    let fact = inventory.drives[0].facts.iter().find(|fact| fact.name == "drive/answers").unwrap();
+    assert!(fact.value.is_none() && fact.remedy.as_deref().unwrap().contains("cable"));
     drop((release, dir));
 }
 

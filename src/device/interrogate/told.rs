@@ -20,6 +20,7 @@ pub fn facts(drive: &Drive, answers: &Answers) -> Vec<Fact> {
     for asked in &answers.asked {
         page(asked, &mut facts);
     }
+    answers_at_all(drive, answers, &mut facts);
     if let Some(why) = &answers.refused {
         unanswered(drive, why, &mut facts);
     }
@@ -32,6 +33,19 @@ pub fn facts(drive: &Drive, answers: &Answers) -> Vec<Fact> {
         }
     }
     list
+}
+
+/// Whether the drive answers now, whatever the kernel remembers of it.
+fn answers_at_all(drive: &Drive, answers: &Answers, facts: &mut Facts) {
+    let known = answers.asked.iter().filter(|asked| asked.answer.known().is_some()).count();
+    let reading = match (&answers.refused, answers.asked.first()) {
+        (Some(why), _) => Reading::Unknown(why.clone()),
+        (None, Some(first)) if known == 0 => first.answer.clone().map(|_| 0),
+        (None, _) => Reading::Known(known),
+    };
+    let source = if drive.kind == DeviceKind::NvmeNamespace { "NVMe Identify" } else { "SG_IO" };
+    let say = |pages: &usize| if *pages == 1 { "yes, 1 page".to_owned() } else { format!("yes, {pages} pages") };
+    facts.add("drive/answers", source, &reading, say, Some("the device takes no such commands: nothing can be asked"));
 }
 
 /// A drive that could not be asked: what it would have been asked for first.
