@@ -101,7 +101,11 @@ pub fn record(record: &Record) -> Result<(), AppError> {
         let device = record.device.rsplit('/').next().unwrap_or_default();
         PathBuf::from(format!("{device}@{kernel}"))
     });
-    let failed = |source| AppError::Path { path: output.clone(), source };
+    let failed = |source: io::Error| match source.kind() {
+        // There is no such drive: the directory has nothing to do with it.
+        io::ErrorKind::Other => AppError::Config(source.to_string()),
+        _ => AppError::Path { path: output.clone(), source },
+    };
     let recorded = backend.record(&record.device, &output, record.keep_serials).map_err(failed)?;
     let place = output.display();
     let names = if record.keep_serials {

@@ -1,6 +1,7 @@
 //! A drive's history follows the drive: to another name, and through a bridge, with a word about what changed.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod harness;
 mod tree;
 
 use drivescope::device::scan;
@@ -11,6 +12,7 @@ use drivescope::model::plan::Plan;
 use drivescope::model::profile::Profile;
 use drivescope::model::run::{Progress, Run, RunId, RunState};
 use drivescope::store::{RunFilter, Store};
+use harness::{Service, scratch};
 use tree::Tree;
 
 /// 2026-11-30 in the afternoon.
@@ -109,4 +111,15 @@ async fn without_a_world_wide_name_a_rewritten_serial_is_honestly_another_drive(
     assert_ne!(before.id, after.id);
     let runs = store.runs(RunFilter { drive: Some(after.id), limit: 10, ..RunFilter::default() }).await.unwrap();
     assert!(runs.is_empty());
+}
+
+#[test]
+fn the_answer_for_one_drive_has_its_history_notes() {
+    let dir = scratch();
+    let service = Service::simulated(dir.path());
+    let drive = service.drive("sim-cmr-14tb");
+    let answer = service.get(&format!("/api/v1/drives/{}", drive["id"].as_str().unwrap())).json();
+    assert_eq!(answer["history_notes"], serde_json::json!([]));
+    assert_eq!(answer["name"], "sim-cmr-14tb");
+    assert_eq!(answer["paths"].as_array().map(Vec::len), Some(1));
 }
