@@ -16,8 +16,10 @@ use drivescope::model::interval::Tally;
 use drivescope::model::plan::Plan;
 use drivescope::model::profile::{Pace, Profile, Target, build};
 use drivescope::probe::control::Control;
+use drivescope::probe::engine::Engine;
 use drivescope::probe::event::{EventSink, ProbeEvent};
 use drivescope::probe::referee::NoReferee;
+use drivescope::probe::ring::RingEngine;
 use drivescope::probe::run::carry_out;
 use drivescope::probe::uring::UringEngine;
 use serde_json::{Value, json};
@@ -35,10 +37,10 @@ struct Figures {
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
-    if let [flag, path, rw, iodepth, seconds] = arguments.as_slice()
+    if let [flag, engine, path, rw, iodepth, seconds] = arguments.as_slice()
         && flag == "--child"
     {
-        return child(Path::new(path), rw, iodepth.parse().unwrap(), seconds.parse().unwrap());
+        return child(engine, Path::new(path), rw, iodepth.parse().unwrap(), seconds.parse().unwrap());
     }
     let option = |name: &str| {
         let at = arguments.iter().position(|argument| argument == name)?;
@@ -55,8 +57,8 @@ fn main() {
     println!("beside {}", String::from_utf8_lossy(&version.stdout).trim());
 
     let bed = Bed::new();
-    println!("| target | rw | iodepth | ours IOPS | fio IOPS | IOPS | CPU per I/O | p50 | p99 |");
-    println!("|---|---|---|---|---|---|---|---|---|");
+    println!("| engine | target | rw | iodepth | ours IOPS | fio IOPS | IOPS | CPU per I/O | p50 | p99 |");
+    println!("|---|---|---|---|---|---|---|---|---|---|");
     let mut lines = Vec::new();
     for (target, path) in [("loop", &bed.device), ("ext4", &bed.file)] {
         for rw in ["randread", "randwrite"] {
@@ -64,7 +66,7 @@ fn main() {
                 if !format!("{target} {rw} {iodepth}").contains(&only) {
                     continue;
                 }
-                lines.push(cell(target, path, rw, iodepth, pairs, seconds));
+                lines.extend(cell(target, path, rw, iodepth, pairs, seconds));
             }
         }
     }
@@ -73,30 +75,39 @@ fn main() {
     }
 }
 
-fn cell(target: &str, path: &Path, rw: &str, iodepth: u32, pairs: usize, seconds: u64) -> Value {
-    let mut measured = Vec::new();
-    for pair in 0..pairs {
-        // Who goes first changes, so that a drift of the machine favours nobody.
-        measured.push(if pair % 2 == 0 {
-            let ours = ours(path, rw, iodepth, seconds);
-            (ours, fio(path, rw, iodepth, seconds))
-        } else {
-            let fio = fio(path, rw, iodepth, seconds);
-            (ours(path, rw, iodepth, seconds), fio)
-        });
+/// The engines that are held against fio, by their names in results; the default first.
+const ENGINES: [&str; 2] = ["io_uring", "tokio-uring"];
+
+fn cell(target: &str, path: &Path, rw: &str, iodepth: u32, pairs: usize, seconds: u64) -> Vec<Value> {
+    let mut measured: Vec<Vec<(Figures, Figures)>> = vec![Vec::new(); ENGINES.len()];
+    for round in 0..pairs {
+        for (engine, pairs) in ENGINES.into_iter().zip(&mut measured) {
+            // Who goes first changes, so that a drift of the machine favours nobody.
+            pairs.push(if round % 2 == 0 {
+                let ours = ours(engine, path, rw, iodepth, seconds);
+                (ours, fio(path, rw, iodepth, seconds))
+            } else {
+                let fio = fio(path, rw, iodepth, seconds);
+                (ours(engine, path, rw, iodepth, seconds), fio)
+            });
+        }
     }
-    let ratio = |figure: fn(&Figures) -> f64| median(measured.iter().map(|(ours, fio)| figure(ours) / figure(fio)));
-    let (iops, cpu) = (ratio(|figures| figures.iops), ratio(|figures| figures.cpu_us_per_io));
-    let (p50, p99) = (ratio(|figures| figures.p50_us), ratio(|figures| figures.p99_us));
-    println!(
-        "| {target} | {rw} | {iodepth} | {:.0} | {:.0} | {iops:.2} | {cpu:.2} | {p50:.2} | {p99:.2} |",
-        median(measured.iter().map(|(ours, _)| ours.iops)),
-        median(measured.iter().map(|(_, fio)| fio.iops)),
-    );
-    json!({
-        "bench": "engine", "target": target, "rw": rw, "iodepth": iodepth, "pairs": pairs,
-        "iops_ratio": round(iops), "cpu_per_io_ratio": round(cpu), "p50_ratio": round(p50), "p99_ratio": round(p99),
-    })
+    let mut lines = Vec::new();
+    for (engine, measured) in ENGINES.into_iter().zip(&measured) {
+        let ratio = |figure: fn(&Figures) -> f64| median(measured.iter().map(|(ours, fio)| figure(ours) / figure(fio)));
+        let (iops, cpu) = (ratio(|figures| figures.iops), ratio(|figures| figures.cpu_us_per_io));
+        let (p50, p99) = (ratio(|figures| figures.p50_us), ratio(|figures| figures.p99_us));
+        println!(
+            "| {engine} | {target} | {rw} | {iodepth} | {:.0} | {:.0} | {iops:.2} | {cpu:.2} | {p50:.2} | {p99:.2} |",
+            median(measured.iter().map(|(ours, _)| ours.iops)),
+            median(measured.iter().map(|(_, fio)| fio.iops)),
+        );
+        lines.push(json!({
+            "bench": "engine", "engine": engine, "target": target, "rw": rw, "iodepth": iodepth, "pairs": pairs,
+            "iops_ratio": round(iops), "cpu_per_io_ratio": round(cpu), "p50_ratio": round(p50), "p99_ratio": round(p99),
+        }));
+    }
+    lines
 }
 
 fn round(ratio: f64) -> f64 {
@@ -157,9 +168,10 @@ fn fio(path: &Path, rw: &str, iodepth: u32, seconds: u64) -> Figures {
     }
 }
 
-fn ours(path: &Path, rw: &str, iodepth: u32, seconds: u64) -> Figures {
+fn ours(engine: &str, path: &Path, rw: &str, iodepth: u32, seconds: u64) -> Figures {
     let (cpu_us, text) = timed(Command::new(std::env::current_exe().unwrap()).args([
         "--child",
+        engine,
         path.to_str().unwrap(),
         rw,
         &iodepth.to_string(),
@@ -187,7 +199,7 @@ impl EventSink for Sums {
 }
 
 /// One run of our engine, as a process: claim, carry out, print.
-fn child(path: &Path, rw: &str, iodepth: u32, seconds: u64) {
+fn child(engine: &str, path: &Path, rw: &str, iodepth: u32, seconds: u64) {
     let root = SysRoot::host();
     let drive = device::resolve(&root, &device::scan(&root), path.to_str().unwrap()).unwrap().drive;
     let parameters =
@@ -212,9 +224,12 @@ fn child(path: &Path, rw: &str, iodepth: u32, seconds: u64) {
         phases: built.phases,
     };
     let claim = device::check(&root, &drive, true, &[]).unwrap().claim().unwrap();
-    let mut engine = UringEngine::new(claim, 1);
+    let mut engine: Box<dyn Engine> = match engine {
+        "io_uring" => Box::new(RingEngine::new(claim, 1)),
+        _ => Box::new(UringEngine::new(claim, 1)),
+    };
     let mut sums = Sums(None);
-    carry_out(&plan, &mut engine, &Control::default(), &mut NoReferee, &mut sums);
+    carry_out(&plan, engine.as_mut(), &Control::default(), &mut NoReferee, &mut sums);
     let sum = sums.0.unwrap();
     let us = |percent| f64_of(sum.lat.percentile(percent).unwrap().0) / 1e3;
     println!("{}", json!({ "ios": sum.ios, "seconds": seconds, "p50_us": us(50.0), "p99_us": us(99.0) }));

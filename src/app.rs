@@ -17,8 +17,8 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-use crate::backend::Backend;
-use crate::config::{Drives, List, Serve};
+use crate::backend::{Backend, EngineChoice, Fresh};
+use crate::config::{Drives, List, Record, Serve};
 use crate::device::SysRoot;
 use crate::scheduler::{self, take_inventory};
 use crate::store::{Store, StoreError};
@@ -75,8 +75,9 @@ fn root(drives: &Drives) -> Result<SysRoot, AppError> {
 /// # Errors
 /// When the recorded host does not exist or standard output is closed.
 pub fn list(list: &List) -> Result<(), AppError> {
-    let backend = Backend::new(root(&list.drives)?, list.drives.sim, None, Vec::new());
-    let inventory = take_inventory(&backend, &std::collections::HashMap::new());
+    let backend = Backend::new(root(&list.drives)?, list.drives.sim, None, EngineChoice::Psync, Vec::new());
+    backend.settle();
+    let inventory = take_inventory(&backend, &std::collections::HashMap::new(), &Fresh::All);
     let text = if list.json {
         serde_json::to_string_pretty(&inventory).map_err(io::Error::from)? + "\n"
     } else {
@@ -87,6 +88,38 @@ pub fn list(list: &List) -> Result<(), AppError> {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => Ok(other?),
     }
+}
+
+/// `drivescope record`
+///
+/// # Errors
+/// When there is no such drive, or the recording cannot be written.
+pub fn record(record: &Record) -> Result<(), AppError> {
+    let backend = Backend::new(root(&record.drives)?, record.drives.sim, None, EngineChoice::Psync, Vec::new());
+    let output = record.output.clone().unwrap_or_else(|| {
+        let kernel = take_inventory(&backend, &std::collections::HashMap::new(), &Fresh::nothing()).host.kernel;
+        let device = record.device.rsplit('/').next().unwrap_or_default();
+        PathBuf::from(format!("{device}@{kernel}"))
+    });
+    let failed = |source: io::Error| match source.kind() {
+        // There is no such drive: the directory has nothing to do with it.
+        io::ErrorKind::Other => AppError::Config(source.to_string()),
+        _ => AppError::Path { path: output.clone(), source },
+    };
+    let recorded = backend.record(&record.device, &output, record.keep_serials).map_err(failed)?;
+    let place = output.display();
+    let names = if record.keep_serials {
+        "Serial numbers and world wide names are in it as they are.".to_owned()
+    } else {
+        format!("{} serial numbers and names were replaced by made-up ones.", recorded.replaced)
+    };
+    println!(
+        "{place}: {} files of {}. {names}\n\
+         Look at it:     drivescope list --sysroot {place}\n\
+         Make it a test: move it to tests/fixtures/hosts/ and add what the drive really is to RECORDED in tests/inventory.rs.",
+        recorded.files, recorded.name
+    );
+    Ok(())
 }
 
 /// `drivescope serve`
@@ -120,7 +153,7 @@ async fn run(config: &Serve) -> Result<(), AppError> {
     let sim_speed = (config.sim_speed > 0.0).then_some(config.sim_speed);
     let own_files =
         ["drivescope.db", "drivescope.db-wal", "drivescope.db-shm", "lock"].map(|name| data_dir.join(name)).to_vec();
-    let backend = Arc::new(Backend::new(root(&config.drives)?, config.drives.sim, sim_speed, own_files));
+    let backend = Arc::new(Backend::new(root(&config.drives)?, config.drives.sim, sim_speed, config.engine, own_files));
     if let Some(problem) = backend.engine_problem() {
         tracing::warn!(
             error = problem.error,

@@ -1,17 +1,39 @@
 //! The only fork between drives that exist and drives that do not.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
-use crate::device::{self, SysRoot};
-use crate::model::drive::{Content, Drive, Inventory};
+use crate::device::identity::fields;
+use crate::device::interrogate::Cache;
+use crate::device::{self, HotplugMonitor, Scanner, SysRoot};
+use crate::model::drive::{Content, DeviceKind, Drive, Inventory};
+use crate::model::page::{PageId, PageReport};
 use crate::model::plan::Plan;
 use crate::model::run::RefusedReason;
 use crate::model::units::Bytes;
+use crate::model::zone::{NoZones, ZoneReport};
 use crate::probe::engine::Engine;
+use crate::probe::psync::PsyncEngine;
+use crate::probe::ring::RingEngine;
 use crate::probe::uring::{UringEngine, self_test};
 use crate::sim::{self, SimEngine};
 
-pub use crate::device::ResolveError;
+pub use crate::device::{Fresh, Recorded, ResolveError};
+
+/// What carries out I/O on real drives, in fio's words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum EngineChoice {
+    /// A ring driven directly.
+    #[default]
+    #[value(name = "io_uring")]
+    IoUring,
+    /// The same kernel interface through the tokio-uring crate.
+    #[value(name = "tokio-uring")]
+    TokioUring,
+    /// Threads with pread and pwrite.
+    #[value(name = "psync")]
+    Psync,
+}
 
 /// Why real drives cannot be probed on this host.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,10 +48,14 @@ pub struct EngineProblem {
 #[derive(Debug)]
 pub struct Backend {
     root: SysRoot,
+    scanner: Scanner,
     with_sim: bool,
     sim_speed: Option<f64>,
     own_files: Vec<PathBuf>,
+    engine: EngineChoice,
     engine_problem: Option<EngineProblem>,
+    /// What the drives themselves answered; none for a recorded host, whose drives are not here.
+    answers: Option<Cache>,
 }
 
 /// A claimed target and the engine that works on it. Dropping it releases the target.
@@ -46,9 +72,21 @@ impl Backend {
     /// The drives below `root`, with the simulated fleet if `with_sim`. `sim_speed` is how many
     /// simulated seconds pass in a real one (`None`: as fast as possible). `own_files` are never a target.
     #[must_use]
-    pub fn new(root: SysRoot, with_sim: bool, sim_speed: Option<f64>, own_files: Vec<PathBuf>) -> Self {
-        let engine_problem = self_test().err().map(|error| engine_problem(&error));
-        Self { root, with_sim, sim_speed, own_files, engine_problem }
+    pub fn new(
+        root: SysRoot,
+        with_sim: bool,
+        sim_speed: Option<f64>,
+        engine: EngineChoice,
+        own_files: Vec<PathBuf>,
+    ) -> Self {
+        let refused = match engine {
+            EngineChoice::IoUring | EngineChoice::TokioUring => self_test().err(),
+            EngineChoice::Psync => None,
+        };
+        let engine_problem = refused.map(|error| engine_problem(&error));
+        let answers = (!root.is_recorded()).then(Cache::default);
+        let scanner = Scanner::new(root.clone());
+        Self { root, scanner, with_sim, sim_speed, own_files, engine, engine_problem, answers }
     }
 
     /// Why real drives cannot be probed here, if so.
@@ -57,14 +95,61 @@ impl Backend {
         self.engine_problem.as_ref()
     }
 
-    /// All drives now. Blocking; opens no device.
+    /// All drives now, `fresh` ones read in full, with what they answered since they were first seen. Blocking, but waits
+    /// for no drive: one that is new is asked beside it, and its answers are in the next inventory.
     #[must_use]
-    pub fn inventory(&self) -> Inventory {
-        let mut inventory = device::scan(&self.root);
+    pub fn inventory(&self, fresh: &Fresh) -> Inventory {
+        let mut inventory = self.scanner.scan(fresh);
+        if let Some(answers) = &self.answers {
+            answers.merge_into(&self.root, &mut inventory);
+        }
         if self.with_sim {
             inventory.drives.extend(sim::fleet());
         }
         inventory
+    }
+
+    /// Has every drive asked, and waits until each has answered or is past its deadline: for a program that takes one
+    /// inventory and ends.
+    pub fn settle(&self) {
+        if let Some(answers) = &self.answers {
+            answers.merge_into(&self.root, &mut device::scan(&self.root));
+            answers.settle();
+        }
+    }
+
+    /// A page of a drive with its fields beside its bytes, as last read. Asks nobody.
+    #[must_use]
+    pub fn page(&self, drive: &Drive, page: PageId) -> Option<PageReport> {
+        fields::report(&drive.pages, page)
+    }
+
+    /// Whether the drive has zones that a host can see, by what it declares.
+    #[must_use]
+    pub fn is_zoned(&self, drive: &Drive) -> bool {
+        device::zones::is_zoned(drive)
+    }
+
+    /// The zones of a drive, asked for now. Blocking, for as long as the drive takes.
+    ///
+    /// # Errors
+    /// Why there is no report.
+    pub fn zones(&self, drive: &Drive) -> Result<ZoneReport, NoZones> {
+        device::zones::report(&self.root, drive)
+    }
+
+    /// An ear for drives that come and go. `None` when nothing can be heard: a recorded host, or a container that is not
+    /// allowed to listen.
+    #[must_use]
+    pub fn hotplug(&self) -> Option<HotplugMonitor> {
+        if self.root.is_recorded() {
+            return None;
+        }
+        HotplugMonitor::open()
+            .inspect_err(|error| {
+                tracing::info!(%error, "the kernel's events cannot be heard: drives are found by looking again");
+            })
+            .ok()
     }
 
     /// The drive or file that `text` names: an id, a kernel name, a device path, a file's path.
@@ -79,6 +164,19 @@ impl Backend {
             Some(drive) => Ok(drive.clone()),
             None => device::resolve(&self.root, inventory, text).map(|target| target.drive),
         }
+    }
+
+    /// Records the drive that `text` names into the directory `output` (see [`device::record`](mod@device::record)).
+    ///
+    /// # Errors
+    /// When there is no such drive, or the directory cannot be written.
+    pub fn record(&self, text: &str, output: &Path, keep_serials: bool) -> io::Result<Recorded> {
+        let inventory = self.inventory(&Fresh::All);
+        let drive = self.resolve(&inventory, text).map_err(io::Error::other)?;
+        if drive.simulated || drive.kind == DeviceKind::File {
+            return Err(io::Error::other(format!("{text} is no block device")));
+        }
+        device::record(&self.root, &drive.name, output, keep_serials)
     }
 
     /// Every reason against a run on `drive`; none if it may go. Opens the device, changes nothing.
@@ -120,7 +218,11 @@ impl Backend {
         }
         let unclaimed = device::check(&self.root, drive, plan.destructive, &self.own_files)?;
         let claimed = unclaimed.claim()?;
-        Ok(Claim(Box::new(UringEngine::new(claimed, plan.randseed))))
+        Ok(Claim(match self.engine {
+            EngineChoice::IoUring => Box::new(RingEngine::new(claimed, plan.randseed)),
+            EngineChoice::TokioUring => Box::new(UringEngine::new(claimed, plan.randseed)),
+            EngineChoice::Psync => Box::new(PsyncEngine::new(claimed, plan.randseed)),
+        }))
     }
 }
 
@@ -145,5 +247,6 @@ fn engine_problem(error: &std::io::Error) -> EngineProblem {
         }
         _ => "look at the kernel's log for the reason",
     };
-    EngineProblem { error: error.to_string(), remedy: remedy.to_owned() }
+    let remedy = format!("{remedy}; or start the service with --engine psync, which needs no io_uring");
+    EngineProblem { error: error.to_string(), remedy }
 }

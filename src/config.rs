@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::backend::EngineChoice;
+
 /// Tells what your drives really are.
 #[derive(Debug, Parser)]
 #[command(name = "drivescope", version, about)]
@@ -21,6 +23,8 @@ pub enum Command {
     Serve(Serve),
     /// Print the drives of this host
     List(List),
+    /// Record what a drive says of itself, its serial numbers replaced, to be read elsewhere or to make a test of it
+    Record(Record),
 }
 
 /// Where drives come from.
@@ -54,6 +58,10 @@ pub struct Serve {
     #[arg(long, value_name = "FACTOR", default_value_t = 240.0, env = "DRIVESCOPE_SIM_SPEED")]
     pub sim_speed: f64,
 
+    /// What carries out I/O on real drives; psync serves where io_uring is refused, a little slower
+    #[arg(long, value_enum, default_value_t = EngineChoice::IoUring, env = "DRIVESCOPE_ENGINE")]
+    pub engine: EngineChoice,
+
     /// Listen beyond loopback although whoever reaches the port can overwrite drives
     #[arg(long, env = "DRIVESCOPE_ALLOW_REMOTE_WITHOUT_AUTHENTICATION")]
     pub allow_remote_without_authentication: bool,
@@ -69,6 +77,25 @@ pub struct List {
     /// Print what GET /api/v1/drives answers
     #[arg(long)]
     pub json: bool,
+}
+
+/// `drivescope record`
+#[derive(Debug, Args)]
+pub struct Record {
+    /// Where drives come from.
+    #[command(flatten)]
+    pub drives: Drives,
+
+    /// The drive: its kernel name, a device path or its id
+    pub device: String,
+
+    /// The directory to make [default: DEVICE@KERNEL in the current directory]
+    #[arg(long, value_name = "DIR", env = "DRIVESCOPE_OUTPUT")]
+    pub output: Option<PathBuf>,
+
+    /// Keep serial numbers and world wide names as they are
+    #[arg(long, env = "DRIVESCOPE_KEEP_SERIALS")]
+    pub keep_serials: bool,
 }
 
 impl Serve {

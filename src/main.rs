@@ -16,6 +16,7 @@ fn main() -> ExitCode {
     let result = match cli.command {
         Command::Serve(serve) => app::serve(&serve),
         Command::List(list) => app::list(&list),
+        Command::Record(record) => app::record(&record),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

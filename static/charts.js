@@ -11,7 +11,9 @@ function colour(name) {
   return value;
 }
 
+/** As an axis has it, and with its unit. */
 const valueOf = (id, value) => (id === 'latency' ? latency(value) : figure(value));
+const told = (id, value) => valueOf(id, value) + ({ throughput: ' MB/s', iops: ' IOPS' }[id] ?? '');
 
 export class Charts {
   constructor(phaseNames) {
@@ -26,7 +28,10 @@ export class Charts {
     for (const { id, view } of this.charts) {
       view.resize();
       const narrow = view.getWidth() < 560;
-      view.setOption({ grid: { top: narrow && id === 'latency' ? 54 : 30, left: narrow ? 52 : 64 } });
+      view.setOption({
+        grid: { top: narrow && id === 'latency' ? 54 : 30, left: narrow ? 52 : 64 },
+        xAxis: { splitNumber: narrow ? 2 : 6 },
+      });
     }
   }
 
@@ -106,7 +111,7 @@ export class Charts {
   tip(id, items) {
     const some = items.filter((item) => item.value?.[1] != null);
     if (!some.length) return '';
-    const lines = some.map((item) => `${item.marker}${item.seriesName}  ${valueOf(id, item.value[1])}`);
+    const lines = some.map((item) => `${item.marker}${item.seriesName}  ${told(id, item.value[1])}`);
     return [clock(some[0].value[0]), ...lines].join('\n');
   }
 
@@ -122,8 +127,8 @@ export class Charts {
       const now = document.querySelector(`[data-chart-now="${id}"]`);
       const last = points.newest;
       if (now && last) {
-        const told = used.filter((series) => last[series.id] != null).map((series) => `${series.name} ${valueOf(id, last[series.id])}`);
-        now.textContent = told.length ? `Last: ${told.join(', ')}.` : '';
+        const some = used.filter((series) => last[series.id] != null);
+        now.textContent = some.length ? `Last: ${some.map((series) => `${series.name} ${told(id, last[series.id])}`).join(', ')}.` : '';
       }
     }
   }

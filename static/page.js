@@ -63,27 +63,3 @@ function newRow(body) {
   row.cells[2].className = 'word';
   return row;
 }
-
-/** Whether live figures arrive. */
-export function showConnection(text) {
-  for (const place of all('connection')) {
-    place.hidden = !text;
-    place.textContent = text ?? '';
-  }
-}
-
-/** Fetches the page again and takes over its changed sections: verdict, phases, sums and buttons
- *  are rendered in one place only, the server's templates. */
-export async function refreshSections() {
-  const response = await fetch(location.href, { headers: { accept: 'text/html' } });
-  if (!response.ok) return;
-  const fresh = new DOMParser().parseFromString(await response.text(), 'text/html');
-  for (const section of document.querySelectorAll('[data-refresh]')) {
-    const newer = fresh.querySelector(`[data-refresh="${section.dataset.refresh}"]`);
-    if (!newer || newer.isEqualNode(section)) continue;
-    const focused = section.contains(document.activeElement);
-    section.replaceChildren(...document.adoptNode(newer).childNodes);
-    // Who stood on a button that is gone stands on its successor.
-    if (focused) section.querySelector('button, a, [tabindex]')?.focus();
-  }
-}

@@ -1,7 +1,8 @@
 // The live page of a run: every interval once and in order, from the table first, then as it comes.
 import { Charts } from './charts.js';
-import { refreshSections, showConnection, showPoints, showRun } from './page.js';
+import { showPoints, showRun } from './page.js';
 import { Points } from './points.js';
+import { refreshSections, showConnection } from './sections.js';
 
 const id = document.body.dataset.run;
 const api = `/api/v1/runs/${id}`;
@@ -102,10 +103,13 @@ function takeInterval(interval) {
   if (points.add(interval)) paintSoon();
 }
 
-/** Takes what the table has after the last interval known, thinned by the server if it is much. */
-async function catchUp() {
+/** What the table has after the last interval known, thinned by the server if it is much. */
+function missing() {
   // From the first unknown one: a merged interval that held a known one would count it twice.
-  const page = await json(`${api}/intervals?from=${points.lastSeq + 1}&points=5000`);
+  return json(`${api}/intervals?from=${points.lastSeq + 1}&points=5000`);
+}
+
+async function takeIntervals(page) {
   for (const interval of page.intervals) points.add(interval);
   points.lastSeq = Math.max(points.lastSeq, page.last_seq ?? 0);
   if (page.downsampled) {
@@ -129,8 +133,10 @@ async function connect() {
   stream?.close();
   stream = null;
   try {
-    takeRun(await json(api));
-    await catchUp();
+    // Both at once: the intervals of a long run take the longest, and nothing may go before them.
+    const [next, page] = await Promise.all([json(api), missing()]);
+    takeRun(next);
+    await takeIntervals(page);
     if (['finished', 'cancelled', 'failed'].includes(run.state)) await end();
     else listen();
     showConnection(null);
@@ -170,8 +176,9 @@ async function end() {
   ended = true;
   stream?.close();
   stream = null;
+  // One after the other: a run that is over has all its intervals in the table.
   takeRun(await json(api));
-  await catchUp();
+  await takeIntervals(await missing());
   sectionsSoon();
 }
 

@@ -33,7 +33,7 @@ fn a_loop_device_is_probed_within_its_region_and_released() {
     service.post("/api/v1/runs", &body).problem(428);
     let run = service.begin(&device.path, "custom", parameters);
     let over = service.wait_until_over(&run);
-    assert_eq!((&over["state"], &over["engine"]), (&json!("finished"), &json!("tokio-uring")), "{over}");
+    assert_eq!((&over["state"], &over["engine"]), (&json!("finished"), &json!("io_uring")), "{over}");
     assert_eq!(over["progress"]["written_bytes"], 5000 * 4096);
     assert!(over["verdict"]["sentence"].as_str().is_some_and(|sentence| !sentence.is_empty()), "{over}");
     drop(service);

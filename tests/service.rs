@@ -60,6 +60,14 @@ fn where_io_uring_is_refused_the_service_runs_says_so_and_probes_only_simulated_
     assert!(problem["reasons"][0]["remedy"].as_str().unwrap().contains("seccomp"), "{problem}");
     let run = service.begin("sim-cmr-14tb", "custom", json!({ "rw": "randread", "runtime": 5 }));
     assert_eq!(service.wait_until_over(&run)["state"], "finished");
+    drop(service);
+
+    let path = dir.path().to_owned();
+    let service = without_io_uring(move || Service::start(&path, &["--engine", "psync"]));
+    let parameters = json!({ "rw": "randrw", "iodepth": 4, "number_ios": 1000 });
+    let run = service.begin(file.to_str().unwrap(), "custom", parameters);
+    let over = service.wait_until_over(&run);
+    assert_eq!((&over["state"], &over["engine"]), (&json!("finished"), &json!("psync")), "{over}");
 }
 
 #[test]

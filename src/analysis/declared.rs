@@ -2,12 +2,14 @@
 //!
 //! The order is that of the sources' strength: the SCSI device type and the kernel's zone model, then the ZONED
 //! field, then the rotation rate. 0 in the ZONED field means "not reported" (SBC-4), and is never read as "no". A
-//! list of models is not asked at all, and `queue/rotational` alone decides nothing: loop, virtio and USB devices have it wrong.
+//! list of models adds a hint to the sentence and to the evidence, never a state. `queue/rotational` alone decides nothing:
+//! loop, virtio and USB devices have it wrong.
 
 mod sentence;
 mod sources;
 
-use crate::model::drive::{DeviceKind, Drive, Rotation, Transport, ZonedField};
+use super::models::listed;
+use crate::model::drive::{DeviceKind, Disagreement, Drive, Rotation, Transport, ZonedField};
 use crate::model::recording::{Basis, Recording, RecordingState};
 
 /// How sure a statement of the drive itself is, when no other source contradicts it.
@@ -28,13 +30,20 @@ struct Claim {
 #[must_use]
 pub fn classify(drive: &Drive) -> Recording {
     let claims = claims(drive);
-    let evidence = sources::evidence(drive);
+    let listing = listed(drive);
+    let mut evidence = sources::evidence(drive);
+    evidence.extend(listing.map(|listing| listing.evidence()));
     let Some(first) = claims.first().copied() else {
-        let (state, sentence) = sentence::nothing_said(drive);
+        let (state, mut sentence) = sentence::nothing_said(drive);
+        if let Some(listing) = listing {
+            sentence = format!("{sentence} {}", listing.sentence());
+        }
+        sentence.push_str(&sentence::memory_and_answer(drive));
         return Recording { state, basis: Basis::None, confidence: 0.0, sentence, evidence };
     };
     let others: Vec<Claim> = claims.iter().copied().filter(|claim| claim.state != first.state).collect();
-    let confidence = if !others.is_empty() {
+    let disputed = drive.disagreements.iter().any(Disagreement::is_about_recording);
+    let confidence = if !others.is_empty() || disputed {
         SAID_AND_DENIED
     } else if first.source == BY_ITS_KIND {
         BY_KIND
@@ -52,6 +61,7 @@ pub fn classify(drive: &Drive) -> Recording {
             said.join(" and ")
         ));
     }
+    sentence.push_str(&sentence::memory_and_answer(drive));
     Recording { state: first.state, basis: Basis::Declared, confidence, sentence, evidence }
 }
 
@@ -88,6 +98,8 @@ fn claims(drive: &Drive) -> Vec<Claim> {
     for (state, source) in [
         (field(b1.and_then(|page| page.zoned)), "VPD page 0xB1"),
         (field(declared.ata_zoned.known().copied()), "ATA IDENTIFY word 69"),
+        (field(declared.ata_log_zoned.known().copied()), "ATA log 0x30 page 0x03"),
+        (declared.vpd_b6.known().filter(|b6| b6.extension == 1).map(|_| HostAware), "VPD page 0xB6"),
         (zoned_cap.filter(|cap| *cap == "host-aware").map(|_| HostAware), "zoned_cap"),
         (zoned_cap.filter(|cap| *cap == "drive-managed").map(|_| DriveManaged), "zoned_cap"),
         (queue.filter(|zoned| *zoned == "host-aware").map(|_| HostAware), "queue/zoned"),
@@ -107,9 +119,10 @@ fn claims(drive: &Drive) -> Vec<Claim> {
 }
 
 /// Whether the device is a drive of its own, so that what it says of its medium is about a medium.
-fn is_physical(drive: &Drive) -> bool {
+pub(super) fn is_physical(drive: &Drive) -> bool {
     matches!(drive.kind, DeviceKind::Disk | DeviceKind::NvmeNamespace | DeviceKind::Mmc | DeviceKind::Simulated)
         && drive.transport != Transport::Virtio
+        && drive.array.is_none()
 }
 
 #[cfg(test)]

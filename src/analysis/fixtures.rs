@@ -9,6 +9,7 @@ use crate::model::drive::{
     Rotation, Transport, Unknown, ZonedField,
 };
 use crate::model::interval::{Sample, SampleTally};
+use crate::model::page::Pages;
 use crate::model::plan::Plan;
 use crate::model::profile::{Pace, Profile, Target, build};
 use crate::model::recording::Recording;
@@ -26,6 +27,7 @@ pub fn drive() -> Drive {
         id: DriveId::from_identity("test"),
         name: "sdx".to_owned(),
         path: PathBuf::from("/dev/sdx"),
+        paths: vec![PathBuf::from("/dev/sdx")],
         kind: DeviceKind::Disk,
         transport: Transport::Sata,
         simulated: false,
@@ -34,12 +36,14 @@ pub fn drive() -> Drive {
         serial: Some("T1".to_owned()),
         firmware: None,
         wwn: None,
+        array: None,
         identity: Identity { basis: IdentityBasis::ModelSerial, key: "test".to_owned(), unique: true, note: None },
         capacity_bytes: Bytes(14_000_519_643_136),
         logical_block_bytes: 512,
         physical_block_bytes: Some(4096),
         rotational: Some(true),
         rotation_rpm: None,
+        temperature_celsius: None,
         removable: false,
         read_only: false,
         limits: QueueLimits::default(),
@@ -47,6 +51,8 @@ pub fn drive() -> Drive {
         usage: Vec::new(),
         declared,
         facts: Vec::new(),
+        disagreements: Vec::new(),
+        pages: Pages::default(),
         recording: Recording::unexamined(),
     }
 }

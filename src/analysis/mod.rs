@@ -9,11 +9,13 @@
 //! The rules are those of the public record: a shingled disk whose cache is full writes *slower than
 //! its own head can move*, a conventional one never does. See [`rho`] for the numbers.
 
+mod array;
 pub mod cliff;
 pub mod combine;
 pub mod declared;
 mod evidence;
 pub mod measured;
+mod models;
 pub mod online;
 pub mod rho;
 pub mod verdict;
@@ -24,5 +26,6 @@ mod fixtures;
 
 pub use combine::combine;
 pub use declared::classify;
+pub use models::{Listing, Says, listed};
 pub use online::Online;
 pub use verdict::verdict;

@@ -14,6 +14,7 @@
 mod conclude;
 mod table;
 
+use super::array::of_volume;
 use super::combine::beside;
 use super::declared::classify;
 use super::measured::Measured;
@@ -53,7 +54,7 @@ pub fn verdict(drive: &Drive, plan: &Plan, samples: &[Sample]) -> Recording {
         measured.observe(sample);
     }
     measured.finish();
-    let run = conclude::conclude(drive, &declared, plan, &measured);
+    let run = of_volume(drive, conclude::conclude(drive, &declared, plan, &measured));
     let mut answer = match (declared.basis, run.basis) {
         (Basis::Declared, Basis::None) => {
             Recording { sentence: format!("{} Of this run: {}", declared.sentence, run.sentence), ..declared.clone() }

@@ -126,6 +126,7 @@ fn of_itself(drive: &Drive) -> Vec<RefusedReason> {
         let note = "it reports neither a usable serial number nor a world wide name".to_owned();
         reasons.push(RefusedReason::IdentityNotUnique { note });
     }
+    reasons.extend(RefusedReason::of_paths(drive));
     let declared = &drive.declared;
     let sequential = declared.device_type.known() == Some(&HOST_MANAGED)
         || declared.nvme_csi.known() == Some(&ZONED_NAMESPACE)

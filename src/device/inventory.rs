@@ -1,43 +1,27 @@
 //! All drives of a host, from sysfs alone: nothing is opened, nothing is sent to a drive, no process is started.
 
 use std::path::PathBuf;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use uuid::Uuid;
 
 use super::facts::Facts;
 use super::naming::{self, Names};
 use super::ownership::Users;
+use super::scanner::{Fresh, Scanner};
 use super::sysfs::SysRoot;
-use super::{kind, names, nvme, queue, scsi};
-use crate::model::drive::{
-    Declared, DeviceKind, Drive, DriveId, Host, Inventory, LeftOut, Partition, Reading, Unknown,
-};
+use super::{array, hwmon, kind, names, nvme, queue, scsi};
+use crate::model::drive::{Declared, DeviceKind, Drive, DriveId, Host, Inventory, Partition, Reading, Unknown};
+use crate::model::page::Pages;
 use crate::model::recording::Recording;
 use crate::model::units::Bytes;
 
 /// The UUIDv5 namespace of host ids, drawn at random once. Never change it: stored runs hang on it.
 const HOST_NAMESPACE: Uuid = Uuid::from_u128(0x2b1d_6a0e_93c7_4f7b_8a55_0e6f_d1c2_7b94);
 
-/// Takes the inventory of a host, or of the recording of one.
+/// Takes the inventory of a host, or of the recording of one: everything is read.
 #[must_use]
 pub fn scan(root: &SysRoot) -> Inventory {
-    let host = host(root);
-    let users = Users::read(root);
-    let mut drives = Vec::new();
-    let mut left_out = Vec::new();
-    for device in side_by_side(&root.block_devices(), |name| match why_left_out(root, name) {
-        Some(why) => Err(LeftOut { name: name.to_owned(), why }),
-        None => Ok(drive(root, &host, &users, name)),
-    }) {
-        match device {
-            Ok(drive) => drives.push(drive),
-            Err(device) => left_out.push(device),
-        }
-    }
-    naming::mark_twins(&mut drives);
-    let scanned_at_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis());
-    Inventory { host, scanned_at_ms: i64::try_from(scanned_at_ms).unwrap_or(i64::MAX), drives, left_out }
+    Scanner::new(root.clone()).scan(&Fresh::All)
 }
 
 /// Devices per thread from which on a thread is worth its start.
@@ -45,10 +29,10 @@ const WORTH_A_THREAD: usize = 64;
 
 /// `look` at every name, in order. A scan is a hundred small reads a drive, each a system call that waits for nobody,
 /// so a host with a thousand drives is read by all its processors.
-fn side_by_side<T: Send>(names: &[String], look: impl Fn(&str) -> T + Sync) -> Vec<T> {
+pub(super) fn side_by_side<I: Sync, T: Send>(names: &[I], look: impl Fn(&I) -> T + Sync) -> Vec<T> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let share = names.len().div_ceil(threads).max(WORTH_A_THREAD);
-    let look_at_all = |names: &[String]| names.iter().map(|name| look(name)).collect::<Vec<T>>();
+    let look_at_all = |names: &[I]| names.iter().map(&look).collect::<Vec<T>>();
     if names.len() <= share {
         return look_at_all(names);
     }
@@ -83,7 +67,7 @@ pub fn host(root: &SysRoot) -> Host {
 }
 
 /// Why a block device is no drive now.
-fn why_left_out(root: &SysRoot, name: &str) -> Option<String> {
+pub(super) fn why_left_out(root: &SysRoot, name: &str) -> Option<String> {
     let kind = kind::kind(name);
     if kind == DeviceKind::Optical {
         return Some("optical drive".to_owned());
@@ -97,6 +81,12 @@ fn why_left_out(root: &SysRoot, name: &str) -> Option<String> {
             DeviceKind::Loop => "not bound to a file".to_owned(),
             DeviceKind::Zram => "it has not been given a size".to_owned(),
             DeviceKind::Nbd => "not connected to a server".to_owned(),
+            // sd.c sets the capacity to 0 for any block but 512, 1024, 2048 and 4096 bytes.
+            DeviceKind::Disk => {
+                "its size is 0: no medium, not ready, or formatted with blocks that Linux does not use \
+                                 (520, 528 or 4224 bytes; sg_format makes them 512 or 4096)"
+                    .to_owned()
+            }
             _ => "its size is 0: no medium, or not ready".to_owned(),
         }),
         Reading::Known(_) => None,
@@ -120,9 +110,12 @@ struct Report {
     rotation_rpm: Option<u16>,
     declared: Declared,
     timeout_s: Option<u64>,
+    pages: Pages,
+    array: Option<String>,
 }
 
-fn drive(root: &SysRoot, host: &Host, users: &Users, name: &str) -> Drive {
+/// One device, everything of it read.
+pub(super) fn drive(root: &SysRoot, host: &Host, users: &Users, name: &str) -> Drive {
     let kind = kind::kind(name);
     let device_path = root.device_path(name);
     let mut facts = Facts::default();
@@ -139,10 +132,11 @@ fn drive(root: &SysRoot, host: &Host, users: &Users, name: &str) -> Drive {
 
     let identity = naming::identify(&report.names, host.id, name);
     let attribute = |file: &str| format!("/sys/block/{name}/{file}");
-    Drive {
+    let mut drive = Drive {
         id: DriveId::from_identity(&identity.key),
         name: name.to_owned(),
         path: PathBuf::from(names::node(name)),
+        paths: vec![PathBuf::from(names::node(name))],
         kind,
         transport: kind::transport(kind, device_path.as_deref()),
         simulated: false,
@@ -151,12 +145,14 @@ fn drive(root: &SysRoot, host: &Host, users: &Users, name: &str) -> Drive {
         serial: report.names.serial,
         firmware: report.firmware,
         wwn: report.names.wwn,
+        array: report.array,
         identity,
         capacity_bytes: Bytes::from_sectors(root.number(&attribute("size")).into_known().unwrap_or(0)),
         logical_block_bytes: queue.logical_block_bytes,
         physical_block_bytes: queue.physical_block_bytes,
         rotational: queue.rotational,
         rotation_rpm: report.rotation_rpm,
+        temperature_celsius: None,
         removable: root.flag(&attribute("removable")) == Reading::Known(true),
         read_only: root.flag(&attribute("ro")) == Reading::Known(true),
         limits: queue.limits,
@@ -164,8 +160,18 @@ fn drive(root: &SysRoot, host: &Host, users: &Users, name: &str) -> Drive {
         usage: users.of_device(root, name),
         declared: Declared { queue_zoned: queue.zoned, ..report.declared },
         facts: facts.into_list(),
+        disagreements: Vec::new(),
+        pages: report.pages,
         recording: Recording::unexamined(),
+    };
+    // On this host a temperature is a question to the drive, and none is asked here.
+    if root.is_recorded() {
+        let sensor = hwmon::read(root, name);
+        if sensor.celsius.unknown() != Some(&Unknown::Absent) {
+            hwmon::note(&sensor, &mut drive);
+        }
     }
+    drive
 }
 
 fn report(root: &SysRoot, name: &str, kind: DeviceKind, device_path: Option<&str>, facts: &mut Facts) -> Report {
@@ -180,17 +186,22 @@ fn report(root: &SysRoot, name: &str, kind: DeviceKind, device_path: Option<&str
                 rotation_rpm: None,
                 declared: nvme.declared,
                 timeout_s: None,
+                pages: Pages::default(),
+                array: None,
             }
         }
         DeviceKind::Disk => {
             let scsi = scsi::read(root, name, device_path, facts);
+            let array = array::detect(root, device_path, scsi.vendor.as_deref(), scsi.names.model.as_deref(), facts);
             Report {
+                array,
                 names: scsi.names,
                 vendor: scsi.vendor,
                 firmware: scsi.firmware,
                 rotation_rpm: scsi.rotation_rpm,
                 declared: scsi.declared,
                 timeout_s: scsi.timeout_s,
+                pages: scsi.pages,
             }
         }
         _ => {
@@ -219,6 +230,8 @@ fn report(root: &SysRoot, name: &str, kind: DeviceKind, device_path: Option<&str
                 rotation_rpm: None,
                 declared: Declared::nothing(&Unknown::Absent),
                 timeout_s: None,
+                pages: Pages::default(),
+                array: None,
             }
         }
     }

@@ -9,8 +9,8 @@
 //!                                          ▼                   ▼
 //!                          claim: check ──→ Unclaimed ──→ Claimed ──→ probe
 //! ```
-//! Reading the inventory opens no device and starts no process. Only the check and the claim open
-//! one, and only a [`claim::ClaimedDrive`] can be written to: it comes from an
+//! Reading the inventory opens no device and starts no process. Interrogation and the report of zones open one for
+//! reading, the check and the claim as the run needs it, and only a [`claim::ClaimedDrive`] can be written to: it comes from an
 //! [`claim::Unclaimed`], and that from a check that found no reason to refuse.
 //!
 //! | file | what |
@@ -20,30 +20,50 @@
 //! | `identity/` | pure decoders of INQUIRY, VPD pages and IDENTIFY |
 //! | `kind` | kind and transport from name and place |
 //! | `scsi` `scsi_facts` `nvme` `queue` | what each family of drives says, and where it was read |
+//! | `array` | volumes of RAID adapters, which are no disks |
+//! | `paths` | several paths to one drive made one |
 //! | `naming` | usable serials, the identity an id is made of, twins |
-//! | `inventory` | the scan |
+//! | `inventory` `scanner` | one device; all of them, and again without reading what cannot have changed |
+//! | `record` | one drive as a tree that serves as a host, its serial numbers replaced |
+//! | `hotplug` | the kernel's word that a block device came, went or changed |
 //! | `mounts` `ownership` | who uses a device or file |
 //! | `signature` `contents` | what is on the medium |
 //! | `target` | from what a user names to a drive or file |
 //! | `check` `claim` | no writing without the check |
+//! | `command` `sense` | the commands that may be sent, and what a refusal says |
+//! | `interrogate/` | asking the drive itself, beside the scan |
+//! | `hwmon` | temperature |
+//! | `zones` | zones, asked for now |
 //! | `ioctl` | unsafe room 1 |
 
 pub mod check;
 pub mod claim;
+pub mod command;
 pub mod contents;
+pub mod hotplug;
 pub mod identity;
+pub mod interrogate;
 pub mod inventory;
 pub mod ioctl;
 pub mod ownership;
+pub mod record;
+pub mod scanner;
+pub mod sense;
 pub mod sysfs;
 pub mod target;
+pub mod zones;
 
+mod array;
 mod facts;
+#[cfg(fuzzing)]
+pub mod fuzzing;
+mod hwmon;
 mod kind;
 mod mounts;
 mod names;
 mod naming;
 mod nvme;
+mod paths;
 mod queue;
 mod scsi;
 mod scsi_facts;
@@ -52,7 +72,10 @@ mod signature;
 pub use check::check;
 pub use claim::{Claimed, ClaimedDrive, ReadOnlyDrive, Unclaimed};
 pub use contents::losses;
+pub use hotplug::HotplugMonitor;
 pub use inventory::scan;
 pub use ownership::{usage_of_device, usage_of_file};
+pub use record::{Recorded, record};
+pub use scanner::{Fresh, Scanner};
 pub use sysfs::SysRoot;
 pub use target::{ResolveError, Target, TargetRef, resolve};

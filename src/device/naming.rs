@@ -103,7 +103,8 @@ pub fn mark_twins(drives: &mut [Drive]) {
             _ => "model and serial number",
         };
         drive.identity.note = Some(format!(
-            "{} reports the same {what}: a second path to this drive (multipath), or a drive that copies its name.",
+            "{} reports the same {what}, and is not the same drive for certain: one of them copies its name, or both are \
+             paths to one drive that does not say enough.",
             others.join(", ")
         ));
         drive.identity.unique = false;

@@ -113,19 +113,31 @@ impl Users {
     /// Who uses a whole device, its partitions, or what is built on them.
     #[must_use]
     pub fn of_device(&self, root: &SysRoot, name: &str) -> Vec<Usage> {
+        self.of_device_with(root, name, inventory::partition_names(root, name))
+    }
+
+    /// The same, when its partitions have been listed already.
+    pub(super) fn of_device_with(&self, root: &SysRoot, name: &str, partitions: Vec<String>) -> Vec<Usage> {
         let mut found = Vec::new();
-        self.collect(root, name, &mut HashSet::new(), &mut found);
+        self.collect(root, name, partitions, &mut HashSet::new(), &mut found);
         found
     }
 
-    fn collect(&self, root: &SysRoot, whole: &str, seen: &mut HashSet<String>, found: &mut Vec<Usage>) {
+    fn collect(
+        &self,
+        root: &SysRoot,
+        whole: &str,
+        partitions: Vec<String>,
+        seen: &mut HashSet<String>,
+        found: &mut Vec<Usage>,
+    ) {
         // A holder may be reached twice (two members of one array), and a broken tree may have a loop.
         if !seen.insert(whole.to_owned()) {
             return;
         }
         let dir = format!("/sys/block/{whole}");
         let mut nodes = vec![(whole.to_owned(), dir.clone())];
-        nodes.extend(inventory::partition_names(root, whole).into_iter().map(|part| {
+        nodes.extend(partitions.into_iter().map(|part| {
             let dir = format!("{dir}/{part}");
             (part, dir)
         }));
@@ -149,7 +161,8 @@ impl Users {
             }));
         }
         for holder in above {
-            self.collect(root, &holder, seen, found);
+            let partitions = inventory::partition_names(root, &holder);
+            self.collect(root, &holder, partitions, seen, found);
         }
     }
 

@@ -48,11 +48,21 @@ pub fn read(root: &SysRoot, name: &str, facts: &mut Facts) -> Queue {
         max_active_zones: number("max_active_zones", ""),
         ..QueueLimits::default()
     };
+    number("discard_granularity", "B");
+    number("minimum_io_size", "B");
+    number("optimal_io_size", "B");
 
     let zoned = root.text(&source("zoned"));
     let zoned_remedy = "Linux 4.10 and later show it, when built with CONFIG_BLK_DEV_ZONED";
     facts.add("queue/zoned", source("zoned"), &zoned, String::clone, Some(zoned_remedy));
     limits.zoned = zoned.known().cloned();
+    if zoned.known().is_some_and(|zoned| zoned != "none") {
+        let append = root.number(&source("zone_append_max_bytes"));
+        let show = |bytes: &u64| format!("{bytes} B");
+        let remedy = Some("Linux 5.8 and later show it");
+        facts.add("queue/zone_append_max_bytes", source("zone_append_max_bytes"), &append, show, remedy);
+    }
+    note_actuators(root, name, facts);
 
     let rotational = root.flag(&source("rotational"));
     facts.add("queue/rotational", source("rotational"), &rotational, |on| u8::from(*on).to_string(), None);
@@ -72,6 +82,25 @@ pub fn read(root: &SysRoot, name: &str, facts: &mut Facts) -> Queue {
         rotational: rotational.into_known(),
         logical_block_bytes: logical_block_bytes.filter(|size| *size > 0).unwrap_or(SECTOR_BYTES),
         physical_block_bytes: physical_block_bytes.filter(|size| *size > 0),
+    }
+}
+
+/// Ranges of blocks that have heads of their own: a drive with two actuators has two (Linux 5.16). Nothing is missing
+/// where there are none.
+fn note_actuators(root: &SysRoot, name: &str, facts: &mut Facts) {
+    let dir = format!("/sys/block/{name}/queue/independent_access_ranges");
+    let ranges: Vec<String> = root
+        .list(&dir)
+        .iter()
+        .filter_map(|range| {
+            let start = root.number(&format!("{dir}/{range}/sector")).into_known()?;
+            let count = root.number(&format!("{dir}/{range}/nr_sectors")).into_known()?;
+            Some(format!("{count} from {start}"))
+        })
+        .collect();
+    if !ranges.is_empty() {
+        let reading = Reading::Known(format!("{} (sectors of 512 B)", ranges.join(", ")));
+        facts.text("queue/independent_access_ranges", &dir, &reading);
     }
 }
 

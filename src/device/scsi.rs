@@ -10,6 +10,7 @@ use super::naming::{self, Names};
 use super::sysfs::SysRoot;
 use super::{kind, scsi_facts};
 use crate::model::drive::{BlockDeviceCharacteristics, Declared, Reading, Rotation, Unknown};
+use crate::model::page::{PageId, Pages as RawPages, RawPage};
 
 /// What a SCSI device says of itself.
 #[derive(Debug)]
@@ -26,6 +27,8 @@ pub struct ScsiReport {
     pub declared: Declared,
     /// `device/timeout`, seconds.
     pub timeout_s: Option<u64>,
+    /// The pages that sysfs has.
+    pub pages: RawPages,
 }
 
 /// Everything that was read, before it is weighed.
@@ -39,10 +42,14 @@ pub(super) struct Pages {
     pub serial: Reading<String>,
     pub name: Reading<String>,
     pub ata: Reading<AtaIdentity>,
+    pub b0: Reading<Vec<u8>>,
     pub b1: Reading<BlockDeviceCharacteristics>,
+    pub b2: Reading<Vec<u8>>,
     pub zoned_cap: Reading<String>,
     pub zoned_cap_source: String,
     pub device_type: Reading<u8>,
+    /// The bytes of each page that is there.
+    pub raw: RawPages,
 }
 
 /// Reads a SCSI device, and notes each fact.
@@ -83,6 +90,7 @@ pub fn read(root: &SysRoot, name: &str, device_path: Option<&str>, facts: &mut F
         firmware,
         rotation_rpm,
         timeout_s: timeout.into_known(),
+        pages: pages.raw,
         declared: Declared {
             device_type: pages.device_type,
             vpd_b1: pages.b1,
@@ -95,13 +103,28 @@ pub fn read(root: &SysRoot, name: &str, device_path: Option<&str>, facts: &mut F
 
 fn read_pages(root: &SysRoot, name: &str, usb: bool) -> Pages {
     let dir = format!("/sys/block/{name}/device");
-    let bytes = |file: &str| root.bytes(&format!("{dir}/{file}"));
-    let inquiry = bytes("inquiry").and_then(|data| inquiry::decode(&data));
-    let supported = bytes("vpd_pg0").and_then(|page| pages::supported(&page));
-    let ata = bytes("vpd_pg89").and_then(|page| ata::decode(&page)).and_then(|ata| of_this_drive(ata, &inquiry, usb));
-    let serial = bytes("vpd_pg80").and_then(|page| pages::unit_serial(&page)).and_then(given);
-    let name = wwn(root, &dir, &ata);
-    let b1 = match bytes("vpd_pgb1").and_then(|page| characteristics::decode(&page)) {
+    let mut raw = RawPages::default();
+    let mut bytes = |id: PageId, file: &str| {
+        let source = format!("{dir}/{file}");
+        let reading = root.bytes(&source);
+        if let Reading::Known(bytes) = &reading {
+            raw.prefer(id, RawPage { source, bytes: bytes.clone() });
+        }
+        reading
+    };
+    let inquiry = bytes(PageId::Inquiry, "inquiry").and_then(|data| inquiry::decode(&data));
+    let supported = bytes(PageId::Vpd(0), "vpd_pg0").and_then(|page| pages::supported(&page));
+    let ata = bytes(PageId::Vpd(0x89), "vpd_pg89").and_then(|page| ata::decode(&page));
+    let ata = ata.and_then(|ata| of_this_drive(ata, &inquiry, usb));
+    let serial = bytes(PageId::Vpd(0x80), "vpd_pg80").and_then(|page| pages::unit_serial(&page)).and_then(given);
+    let identification = bytes(PageId::Vpd(0x83), "vpd_pg83");
+    let mut if_offered = |code: u8, file: &str| match offers(&supported, code) {
+        true => bytes(PageId::Vpd(code), file),
+        false => Reading::Unknown(Unknown::Absent),
+    };
+    let (b0, b2) = (if_offered(0xb0, "vpd_pgb0"), if_offered(0xb2, "vpd_pgb2"));
+    let name = wwn(root, &dir, identification, &ata);
+    let b1 = match bytes(PageId::Vpd(0xb1), "vpd_pgb1").and_then(|page| characteristics::decode(&page)) {
         // The drive offers the page, so it is the kernel that does not show it.
         Reading::Unknown(Unknown::Absent) if offers(&supported, 0xb1) => Reading::Unknown(Unknown::NotReadable(
             "the drive offers page 0xb1, but this kernel does not show it".to_owned(),
@@ -118,7 +141,7 @@ fn read_pages(root: &SysRoot, name: &str, usb: bool) -> Pages {
             Err(_) => Reading::Unknown(Unknown::NotTrusted(format!("{number} is no device type"))),
         }),
     };
-    Pages { dir, usb, inquiry, supported, serial, name, ata, b1, zoned_cap, zoned_cap_source, device_type }
+    Pages { dir, usb, inquiry, supported, serial, name, ata, b0, b1, b2, zoned_cap, zoned_cap_source, device_type, raw }
 }
 
 /// Whether the drive lists a page among those it has.
@@ -151,7 +174,7 @@ fn believable(
 /// IDENTIFY data counts only when it is of the drive that INQUIRY names: SAT writes the vendor `ATA` and cuts the
 /// model to 16 characters. A USB bridge may put its own name into INQUIRY, and passes IDENTIFY on. Anything else
 /// is a stand-in: scsi_debug sends the page of an old Seagate disk.
-fn of_this_drive(ata: AtaIdentity, inquiry: &Reading<StandardInquiry>, usb: bool) -> Reading<AtaIdentity> {
+pub(super) fn of_this_drive(ata: AtaIdentity, inquiry: &Reading<StandardInquiry>, usb: bool) -> Reading<AtaIdentity> {
     let Some(inquiry) = inquiry.known() else { return Reading::Known(ata) };
     let (Some(model), Some(product)) = (&ata.model, &inquiry.product) else { return Reading::Known(ata) };
     if usb || inquiry.vendor.as_deref() == Some("ATA") || model.starts_with(product.as_str()) {
@@ -161,12 +184,12 @@ fn of_this_drive(ata: AtaIdentity, inquiry: &Reading<StandardInquiry>, usb: bool
 }
 
 /// `wwid`, else page 0x83, else IDENTIFY words 108-111.
-fn wwn(root: &SysRoot, dir: &str, ata: &Reading<AtaIdentity>) -> Reading<String> {
+fn wwn(root: &SysRoot, dir: &str, identification: Reading<Vec<u8>>, ata: &Reading<AtaIdentity>) -> Reading<String> {
     let wwid = root.text(&format!("{dir}/wwid"));
     if let Some(name) = wwid.known().and_then(|wwid| designators::from_wwid(wwid)) {
         return Reading::Known(name);
     }
-    let page = root.bytes(&format!("{dir}/vpd_pg83")).and_then(|page| designators::name(&page)).and_then(given);
+    let page = identification.and_then(|page| designators::name(&page)).and_then(given);
     match (page, ata.known().and_then(|ata| ata.wwn.clone())) {
         (Reading::Known(name), _) | (Reading::Unknown(_), Some(name)) => Reading::Known(name),
         (unknown, None) => unknown,

@@ -4,9 +4,11 @@
 //! Paths are given and shown as the host itself sees them (`/sys/block/sda/size`); only the last
 //! step puts the prefix before them. What cannot be read is a value that says why.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::names;
 use crate::model::drive::{Reading, Unknown};
@@ -23,13 +25,35 @@ const MOST_LINKS: usize = 40;
 pub struct SysRoot {
     base: PathBuf,
     recorded: bool,
+    notes: Notes,
+}
+
+/// The paths that were looked for, where somebody wants to know.
+#[derive(Debug, Clone, Default)]
+struct Notes(Option<Arc<Mutex<BTreeSet<String>>>>);
+
+/// What was read of a host makes it no other host.
+impl PartialEq for Notes {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Notes {}
+
+impl Notes {
+    fn add(&self, path: &str) {
+        if let Some(notes) = &self.0 {
+            notes.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned());
+        }
+    }
 }
 
 impl SysRoot {
     /// This host.
     #[must_use]
     pub fn host() -> Self {
-        Self { base: PathBuf::from("/"), recorded: false }
+        Self { base: PathBuf::from("/"), recorded: false, notes: Notes::default() }
     }
 
     /// A recorded host: `DIR/sys`, `DIR/proc`, `DIR/dev`, `DIR/etc`, as far as they are there.
@@ -38,7 +62,22 @@ impl SysRoot {
     /// file `sys/block/sda.readlink` beside it.
     #[must_use]
     pub fn recorded(dir: impl Into<PathBuf>) -> Self {
-        Self { base: dir.into(), recorded: true }
+        Self { base: dir.into(), recorded: true, notes: Notes::default() }
+    }
+
+    /// The same host, noting from now on every attribute and directory that is looked for.
+    #[must_use]
+    pub fn noting(&self) -> Self {
+        Self { notes: Notes(Some(Arc::default())), ..self.clone() }
+    }
+
+    /// What has been looked for since [`noting`](Self::noting).
+    #[must_use]
+    pub fn noted(&self) -> BTreeSet<String> {
+        self.notes
+            .0
+            .as_ref()
+            .map_or_else(BTreeSet::new, |notes| notes.lock().unwrap_or_else(PoisonError::into_inner).clone())
     }
 
     /// Whether its drives are not here.
@@ -62,6 +101,7 @@ impl SysRoot {
     /// Whether there is something at `path`.
     #[must_use]
     pub fn exists(&self, path: &str) -> bool {
+        self.notes.add(path);
         self.at(path).exists()
     }
 
@@ -69,6 +109,7 @@ impl SysRoot {
     /// a recording keeps a file that could not be read.
     #[must_use]
     pub fn bytes(&self, path: &str) -> Reading<Vec<u8>> {
+        self.notes.add(path);
         match read_attribute(&self.at(path)) {
             Ok(bytes) if bytes.is_empty() => Reading::Unknown(Unknown::Absent),
             Ok(bytes) => Reading::Known(bytes),
@@ -124,6 +165,7 @@ impl SysRoot {
     /// The names in a directory in natural order; none when it cannot be read.
     #[must_use]
     pub fn list(&self, path: &str) -> Vec<String> {
+        self.notes.add(path);
         let Ok(entries) = fs::read_dir(self.at(path)) else { return Vec::new() };
         let mut listed: Vec<String> =
             entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();

@@ -17,6 +17,7 @@ use crate::model::drive::{
     Declared, DeviceKind, Drive, DriveId, Host, Identity, IdentityBasis, Inventory, QueueLimits, Reading, Transport,
     Unknown,
 };
+use crate::model::page::Pages;
 use crate::model::recording::Recording;
 use crate::model::run::RefusedReason;
 use crate::model::units::Bytes;
@@ -134,7 +135,8 @@ fn target(drive: &Drive) -> Target {
 }
 
 fn device(root: &SysRoot, inventory: &Inventory, name: &str) -> Result<Target, ResolveError> {
-    if let Some(drive) = inventory.drives.iter().find(|drive| drive.name == name) {
+    let node = PathBuf::from(names::node(name));
+    if let Some(drive) = inventory.drives.iter().find(|drive| drive.name == name || drive.paths.contains(&node)) {
         return Ok(target(drive));
     }
     if let Some(left_out) = inventory.left_out.iter().find(|left_out| left_out.name == name) {
@@ -201,6 +203,7 @@ fn file_drive(root: &SysRoot, host: &Host, path: &Path, opened: &File, metadata:
         id: DriveId::from_identity(&key),
         name: path.display().to_string(),
         path: path.to_path_buf(),
+        paths: vec![path.to_path_buf()],
         kind: DeviceKind::File,
         transport: Transport::Kernel,
         simulated: false,
@@ -209,12 +212,14 @@ fn file_drive(root: &SysRoot, host: &Host, path: &Path, opened: &File, metadata:
         serial: None,
         firmware: None,
         wwn: None,
+        array: None,
         identity: Identity { basis: IdentityBasis::Path, key, unique: true, note: None },
         capacity_bytes: Bytes(metadata.len()),
         logical_block_bytes: block,
         physical_block_bytes: None,
         rotational: None,
         rotation_rpm: None,
+        temperature_celsius: None,
         removable: false,
         read_only: metadata.permissions().readonly() || read_only_filesystem,
         limits: QueueLimits::default(),
@@ -222,6 +227,8 @@ fn file_drive(root: &SysRoot, host: &Host, path: &Path, opened: &File, metadata:
         usage: Users::read(root).of_file(root, path),
         declared: Declared::nothing(&Unknown::Absent),
         facts: facts.into_list(),
+        disagreements: Vec::new(),
+        pages: Pages::default(),
         recording: Recording::unexamined(),
     }
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use super::page::Pages;
 use super::recording::Recording;
 use super::units::Bytes;
 
@@ -156,6 +157,17 @@ pub enum Unknown {
     NotReadable(String),
 }
 
+impl fmt::Display for Unknown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Absent => f.write_str("this host or device has no such source"),
+            Self::NotPermitted => f.write_str("this process may not read it"),
+            Self::NotTrusted(what) => write!(f, "not trusted: {what}"),
+            Self::NotReadable(what) => write!(f, "not readable: {what}"),
+        }
+    }
+}
+
 /// One fact about a drive, with where it comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fact {
@@ -171,6 +183,32 @@ pub struct Fact {
     /// What the user can do to learn it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remedy: Option<String>,
+}
+
+/// Two sources that answer one question differently. Neither is thrown away.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Disagreement {
+    /// The name of the facts: `vpd-b1/zoned`, `inquiry/device-type`, …
+    pub fact: String,
+    /// What each source says, the one that is preferred first.
+    pub said: Vec<Said>,
+}
+
+impl Disagreement {
+    /// Whether it is about how the drive records.
+    #[must_use]
+    pub fn is_about_recording(&self) -> bool {
+        ["zoned", "device-type", "rotation", "csi"].iter().any(|word| self.fact.contains(word))
+    }
+}
+
+/// What one source says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Said {
+    /// Where it was read.
+    pub source: String,
+    /// What it says, for a person.
+    pub value: String,
 }
 
 /// What a drive's id rests on.
@@ -412,9 +450,29 @@ pub struct BlockDeviceCharacteristics {
     pub zoned: Option<ZonedField>,
 }
 
+/// VPD page 0xB6, Zoned Block Device Characteristics (ZBC-2 §6.5).
+///
+/// The kernel does not show this page, so it is known only where the drive could be asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ZonedCharacteristics {
+    /// Byte 4 bits 7:4: 0 none (or host-managed, by the device type), 1 host-aware, 2 domains and realms.
+    pub extension: u8,
+    /// Byte 4 bit 0: zones that must be written in order may still be read anywhere.
+    pub unrestricted_reads: bool,
+    /// Bytes 8-11: how many sequential-write-preferred zones are best open at once; `None` when not reported.
+    pub optimal_open: Option<u32>,
+    /// Bytes 12-15: how many of them are best written out of order; `None` when not reported.
+    pub optimal_non_sequential: Option<u32>,
+    /// Bytes 16-19: how many sequential-write-required zones may be open; `None` when there is no limit or none told.
+    pub max_open: Option<u32>,
+}
+
 /// What the drive itself and the kernel say of its recording, undigested.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Declared {
+    /// Whether the drive itself has answered, and not only the kernel's memory of it.
+    #[serde(default)]
+    pub asked: bool,
     /// SCSI peripheral device type; 0x14 is host-managed.
     pub device_type: Reading<u8>,
     /// VPD page 0xB1.
@@ -425,8 +483,19 @@ pub struct Declared {
     pub queue_zoned: Reading<String>,
     /// ATA IDENTIFY word 69 bits 1:0.
     pub ata_zoned: Reading<ZonedField>,
+    /// VPD page 0xB6.
+    #[serde(default = "never_asked")]
+    pub vpd_b6: Reading<ZonedCharacteristics>,
+    /// ATA log 0x30 page 0x03 bytes 104-111 bits 1:0: word 69's successor.
+    #[serde(default = "never_asked")]
+    pub ata_log_zoned: Reading<ZonedField>,
     /// NVMe command set identifier; 2 is Zoned Namespaces.
     pub nvme_csi: Reading<u8>,
+}
+
+/// A source that older records do not have.
+fn never_asked<T>() -> Reading<T> {
+    Reading::Unknown(Unknown::Absent)
 }
 
 impl Declared {
@@ -434,11 +503,14 @@ impl Declared {
     #[must_use]
     pub fn nothing(why: &Unknown) -> Self {
         Self {
+            asked: false,
             device_type: Reading::Unknown(why.clone()),
             vpd_b1: Reading::Unknown(why.clone()),
             zoned_cap: Reading::Unknown(why.clone()),
             queue_zoned: Reading::Unknown(why.clone()),
             ata_zoned: Reading::Unknown(why.clone()),
+            vpd_b6: Reading::Unknown(why.clone()),
+            ata_log_zoned: Reading::Unknown(why.clone()),
             nvme_csi: Reading::Unknown(why.clone()),
         }
     }
@@ -453,6 +525,9 @@ pub struct Drive {
     pub name: String,
     /// Where to open it.
     pub path: PathBuf,
+    /// Every node that leads to it: `path` first, and more where it hangs on several cables (multipath).
+    #[serde(default)]
+    pub paths: Vec<PathBuf>,
     /// What sort of device it is.
     pub kind: DeviceKind,
     /// How commands reach it.
@@ -469,6 +544,10 @@ pub struct Drive {
     pub firmware: Option<String>,
     /// World wide name, EUI-64 or NGUID, lower case.
     pub wwn: Option<String>,
+    /// What makes it look like a volume of a RAID adapter, whose member disks are not seen: the adapter's driver, or
+    /// what INQUIRY calls the volume.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub array: Option<String>,
     /// What its id rests on.
     pub identity: Identity,
     /// How large it is.
@@ -481,6 +560,9 @@ pub struct Drive {
     pub rotational: Option<bool>,
     /// Rotation rate the drive reports, revolutions per minute.
     pub rotation_rpm: Option<u16>,
+    /// Its temperature when last read, degrees Celsius.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub temperature_celsius: Option<f64>,
     /// The medium can be taken out.
     pub removable: bool,
     /// The kernel refuses writes to it.
@@ -495,6 +577,12 @@ pub struct Drive {
     pub declared: Declared,
     /// Every fact that was looked for, with its source.
     pub facts: Vec<Fact>,
+    /// Where its sources contradict each other.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub disagreements: Vec<Disagreement>,
+    /// The bytes that the facts were read from. Shown by page, never in a list, and not stored.
+    #[serde(skip)]
+    pub pages: Pages,
     /// The answer.
     pub recording: Recording,
 }

@@ -9,6 +9,8 @@
 //! | `units` | bytes and nanoseconds, and how people read them |
 //! | `approx` | the one place where exact integers become floating point |
 //! | `drive` | a drive as the inventory sees it, with the source of each fact |
+//! | `page` | the raw pages a drive answers, by name |
+//! | `zone` | zones in ZBC's words, and a zoned drive's summary |
 //! | `recording` | the answer: state, basis, confidence, sentence, evidence |
 //! | `workload` | what is asked of a drive, in fio's words |
 //! | `parameters` | a profile's parameters: ranges, parsing, errors that name the field |
@@ -21,7 +23,9 @@
 pub mod approx;
 pub mod drive;
 pub mod histogram;
+pub mod history;
 pub mod interval;
+pub mod page;
 pub mod parameters;
 pub mod plan;
 pub mod profile;
@@ -29,5 +33,6 @@ pub mod recording;
 pub mod run;
 pub mod units;
 pub mod workload;
+pub mod zone;
 
 pub use units::{Bytes, Nanos};

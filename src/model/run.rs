@@ -15,12 +15,13 @@
 //! `stalled` is a flag on `running`, never an end.
 
 use std::fmt;
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use super::drive::{DriveId, Host, Usage};
+use super::drive::{Drive, DriveId, Host, Usage};
 use super::plan::Plan;
 use super::profile::Profile;
 use super::recording::Recording;
@@ -181,6 +182,11 @@ pub enum RefusedReason {
         /// What is wrong.
         note: String,
     },
+    /// More than one path leads to it, and nothing joins them: a write by one goes unseen by the others.
+    SeveralPaths {
+        /// The nodes.
+        paths: Vec<PathBuf>,
+    },
     /// A plain random write would fail: it takes writes only at write pointers.
     SequentialOnly,
     /// The target is no block device or regular file.
@@ -212,6 +218,14 @@ pub enum RefusedReason {
 }
 
 impl RefusedReason {
+    /// The reason against writing to a drive that more than one path leads to. Where multipath has joined them, its
+    /// device holds each path, which is a reason already.
+    #[must_use]
+    pub fn of_paths(drive: &Drive) -> Option<Self> {
+        let joined = drive.usage.iter().any(|usage| matches!(usage, Usage::Holder { .. }));
+        (drive.paths.len() > 1 && !joined).then(|| Self::SeveralPaths { paths: drive.paths.clone() })
+    }
+
     /// What the user can do about it.
     #[must_use]
     pub fn remedy(&self) -> String {
@@ -237,6 +251,9 @@ impl RefusedReason {
             Self::IdentityNotUnique { .. } => {
                 "unplug the other device, or connect the drive without the bridge that hides its serial".into()
             }
+            Self::SeveralPaths { .. } => {
+                "join the paths with multipathd and probe the multipath device, or unplug all cables but one".into()
+            }
             Self::SequentialOnly => "run the inspect profile, which only reads".into(),
             Self::NotATarget { .. } => "name a drive of the inventory, or a regular file".into(),
             Self::OwnFile => "name another file".into(),
@@ -255,6 +272,10 @@ impl fmt::Display for RefusedReason {
             Self::AlreadyProbed { run } => write!(f, "run {run} is probing it"),
             Self::ReadOnly => f.write_str("the kernel has it as read-only"),
             Self::IdentityNotUnique { note } => write!(f, "it cannot be told apart: {note}"),
+            Self::SeveralPaths { paths } => {
+                let paths: Vec<_> = paths.iter().map(|path| path.display().to_string()).collect();
+                write!(f, "{} lead to this one drive, and another path could write to it too", paths.join(" and "))
+            }
             Self::SequentialOnly => {
                 f.write_str("it takes writes only at write pointers, so a plain random write would fail")
             }

@@ -1,4 +1,5 @@
-//! Page-aligned I/O buffers. **Unsafe room 2**: the only unsafe code of the probe.
+//! Memory that the kernel works on: page-aligned I/O buffers, and a ring that lends them. **Unsafe room
+//! 2**: the only unsafe code of the probe.
 //!
 //! Direct I/O needs memory aligned to the device's DMA alignment; a page satisfies every device.
 //! tokio-uring drops a buffer of an operation that is still in flight when its runtime ends, before
@@ -7,13 +8,24 @@
 #![allow(unsafe_code)]
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::fs::File;
 use std::io;
+use std::os::fd::AsRawFd;
 use std::ptr::NonNull;
 use std::sync::Arc;
+use std::time::Duration;
 
+use io_uring::{IoUring, opcode, types};
+use nix::fcntl::FallocateFlags;
+use nix::libc;
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use tokio_uring::buf::{IoBuf, IoBufMut};
+
+use super::engine::{Io, Op};
+
+/// A hole punched into a block device is a discard of its blocks (Linux 4.9, block/fops.c); in a file it is a hole.
+pub const PUNCH_HOLE: FallocateFlags = FallocateFlags::FALLOC_FL_PUNCH_HOLE.union(FallocateFlags::FALLOC_FL_KEEP_SIZE);
 
 /// Alignment of every buffer, bytes: the page size of most hosts, and a multiple of every logical
 /// block that direct I/O is used with here (512 and 4096).
@@ -85,6 +97,22 @@ pub struct Buffer {
     memory: Arc<Memory>,
 }
 
+impl Buffer {
+    /// All bytes, for an engine that hands a slice to the kernel.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        // SAFETY: the memory is alive while this handle is, all of it is initialised, and `&mut self` of the
+        // only handle to it makes this the only reference.
+        unsafe { std::slice::from_raw_parts_mut(self.memory.start.as_ptr(), self.memory.layout.size()) }
+    }
+
+    /// All bytes, to be looked at.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        // SAFETY: as above; `&self` of the only handle keeps everybody from writing meanwhile.
+        unsafe { std::slice::from_raw_parts(self.memory.start.as_ptr(), self.memory.layout.size()) }
+    }
+}
+
 // SAFETY: the pointer is stable (heap memory that moves with no handle), and all `bytes_total` bytes
 // are initialised from allocation on.
 unsafe impl IoBuf for Buffer {
@@ -110,6 +138,143 @@ unsafe impl IoBufMut for Buffer {
 
     unsafe fn set_init(&mut self, _pos: usize) {
         // All bytes are always initialised.
+    }
+}
+
+/// A ring whose operations can only touch buffers that it owns itself, each at most one at a time.
+///
+/// Invariants: a place is either free or has exactly one operation in flight; the memory of a place in
+/// flight is neither read nor written nor freed here until its completion was seen. A ring that is dropped
+/// with operations in flight gives its memory away for ever instead of freeing it under the kernel.
+pub struct Ring {
+    ring: IoUring,
+    file: File,
+    buffers: Vec<Buffer>,
+    arena: Option<Arena>,
+    free: Vec<u16>,
+    fixed: bool,
+}
+
+impl Ring {
+    /// A ring made by `builder` with `count` places (1..=1024) of `len` bytes each, filled as [`Arena`] does.
+    ///
+    /// # Errors
+    /// When the kernel refuses the ring or memory runs out.
+    pub fn new(builder: &io_uring::Builder, file: File, count: u16, len: usize, seed: u64) -> io::Result<Self> {
+        let (arena, mut buffers) = Arena::with_buffers(usize::from(count), len, seed)?;
+        let ring = builder.build(u32::from(count).next_power_of_two().max(8))?;
+        ring.submitter().register_files(&[file.as_raw_fd()])?;
+        let slices: Vec<_> = buffers
+            .iter_mut()
+            .map(|buffer| {
+                let bytes = buffer.bytes_mut();
+                libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() }
+            })
+            .collect();
+        // SAFETY: the memory belongs to `arena`, which this ring holds until nothing is in flight (see `Drop`), and
+        // the registration ends with the ring.
+        let fixed = unsafe { ring.submitter().register_buffers(&slices) }.is_ok();
+        Ok(Self { ring, file, buffers, arena: Some(arena), free: (0..count).rev().collect(), fixed })
+    }
+
+    /// Whether a place is free.
+    #[must_use]
+    pub fn has_room(&self) -> bool {
+        !self.free.is_empty()
+    }
+
+    /// Operations in flight.
+    #[must_use]
+    pub fn in_flight(&self) -> usize {
+        self.buffers.len() - self.free.len()
+    }
+
+    /// The buffer that the next operation will have, to be filled; `None` when there is no room.
+    pub fn next_buffer(&mut self) -> Option<&mut [u8]> {
+        // A free place has nothing in flight, so its memory is ours.
+        let place = *self.free.last()?;
+        self.buffers.get_mut(usize::from(place)).map(Buffer::bytes_mut)
+    }
+
+    /// What the operation that was reaped last has left in the buffer of its `place`; `None` of any other place.
+    #[must_use]
+    pub fn reaped_buffer(&self, place: u16) -> Option<&[u8]> {
+        // Only the place that came free last is surely free without a search, and so surely ours.
+        if self.free.last() == Some(&place) { self.buffers.get(usize::from(place)).map(Buffer::bytes) } else { None }
+    }
+
+    /// Queues one operation for the next submission and gives its place; `None` when there is no room
+    /// or the I/O does not fit a buffer.
+    pub fn queue(&mut self, io: Io) -> Option<u16> {
+        let place = *self.free.last()?;
+        let buffer = self.buffers.get(usize::from(place))?;
+        let with_data = matches!(io.op, Op::Read | Op::Write);
+        if with_data && usize::try_from(io.len).ok()? > buffer.memory.layout.size() {
+            return None;
+        }
+        let (file, start) = (types::Fixed(0), buffer.memory.start.as_ptr());
+        let entry = match (io.op, self.fixed) {
+            (Op::Read, true) => opcode::ReadFixed::new(file, start, io.len, place).offset(io.offset).build(),
+            (Op::Write, true) => opcode::WriteFixed::new(file, start, io.len, place).offset(io.offset).build(),
+            (Op::Read, false) => opcode::Read::new(file, start, io.len).offset(io.offset).build(),
+            (Op::Write, false) => opcode::Write::new(file, start, io.len).offset(io.offset).build(),
+            (Op::Trim, _) => {
+                opcode::Fallocate::new(file, u64::from(io.len)).offset(io.offset).mode(PUNCH_HOLE.bits()).build()
+            }
+            (Op::Flush { data_only }, _) => {
+                let flags = if data_only { types::FsyncFlags::DATASYNC } else { types::FsyncFlags::empty() };
+                opcode::Fsync::new(file).flags(flags).build()
+            }
+        };
+        // SAFETY: the entry names the registered file and, if it moves data, a buffer of this ring, at most `len` bytes of it (checked
+        // above); the place is taken now and comes free only with its completion, so the memory is the operation's alone.
+        unsafe { self.ring.submission().push(&entry.user_data(u64::from(place))) }.ok()?;
+        self.free.pop()
+    }
+
+    /// Hands what is queued to the kernel.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn submit(&self) -> io::Result<()> {
+        self.ring.submit().map(drop)
+    }
+
+    /// Hands what is queued to the kernel and waits for a completion, but at most for `patience`.
+    ///
+    /// # Errors
+    /// What the kernel said, but for a wait that ran out or was interrupted.
+    pub fn wait(&self, patience: Duration) -> io::Result<()> {
+        let time = types::Timespec::new().sec(patience.as_secs()).nsec(patience.subsec_nanos());
+        let args = types::SubmitArgs::new().timespec(&time);
+        match self.ring.submitter().submit_with_args(1, &args) {
+            Err(error) if matches!(error.raw_os_error(), Some(libc::ETIME | libc::EINTR | libc::EBUSY)) => Ok(()),
+            other => other.map(drop),
+        }
+    }
+
+    /// The next completion that is there: its place, which is free from now on, and the kernel's answer.
+    pub fn reap(&mut self) -> Option<(u16, i32)> {
+        let entry = self.ring.completion().next()?;
+        let place = u16::try_from(entry.user_data()).ok()?;
+        self.free.push(place);
+        Some((place, entry.result()))
+    }
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        if self.in_flight() > 0 {
+            // Only a panic of ours gets here. The kernel may still write into these buffers.
+            std::mem::forget(std::mem::take(&mut self.buffers));
+            std::mem::forget(self.arena.take());
+        }
+    }
+}
+
+impl std::fmt::Debug for Ring {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Ring").field("file", &self.file).field("in_flight", &self.in_flight()).finish_non_exhaustive()
     }
 }
 

@@ -94,7 +94,13 @@ impl Verifier {
             self.checked += 1;
             if let Some((wrong, found)) = self.look(at, unit) {
                 match self.wrong.iter_mut().find(|(kind, _)| *kind == wrong) {
-                    Some((_, finding)) => finding.count += 1,
+                    Some((_, finding)) => {
+                        finding.count += 1;
+                        // Reads come back in any order.
+                        if at < finding.first {
+                            (finding.first, finding.found) = (at, found);
+                        }
+                    }
                     None => self.wrong.push((wrong, Finding { first: at, found, count: 1 })),
                 }
             }

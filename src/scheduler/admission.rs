@@ -27,6 +27,7 @@ pub fn against_writing(drive: &Drive) -> Vec<RefusedReason> {
         let note = drive.identity.note.clone().unwrap_or_else(|| "another device has the same identity".to_owned());
         reasons.push(RefusedReason::IdentityNotUnique { note });
     }
+    reasons.extend(RefusedReason::of_paths(drive));
     if matches!(drive.recording.state, RecordingState::HostManaged | RecordingState::Zns) {
         reasons.push(RefusedReason::SequentialOnly);
     }

@@ -15,8 +15,9 @@ use super::handle::{Command, Handle, Heads, OrderError, SubmitError};
 use super::inventory::{Verdicts, keep_fresh, take_inventory};
 use super::job::{self, JobEvent};
 use super::planning::Planned;
+use super::zones::Zones;
 use crate::analysis;
-use crate::backend::Backend;
+use crate::backend::{Backend, Fresh};
 use crate::model::drive::{Drive, Inventory};
 use crate::model::interval::{Interval, PhaseSums};
 use crate::model::recording::{Basis, Recording, RecordingState};
@@ -52,12 +53,14 @@ pub async fn start(
     let first = {
         let (backend, verdicts) = (Arc::clone(&backend), Arc::clone(&verdicts));
         // The pool only refuses work when the runtime is going down.
-        tokio::task::spawn_blocking(move || take_inventory(&backend, &verdicts)).await.unwrap_or_default()
+        tokio::task::spawn_blocking(move || take_inventory(&backend, &verdicts, &Fresh::All)).await.unwrap_or_default()
     };
     let (publish, inventory) = watch::channel(Arc::new(first));
     let (publish_verdicts, verdicts_seen) = watch::channel(verdicts);
     let (rescans, asked) = mpsc::channel(COMMANDS);
-    tokio::spawn(keep_fresh(Arc::clone(&backend), verdicts_seen, publish, asked, shutdown.clone()));
+    let zones = Arc::new(Zones::default());
+    let welcome = Arc::clone(&zones);
+    tokio::spawn(keep_fresh(Arc::clone(&backend), verdicts_seen, publish, welcome, asked, shutdown.clone()));
 
     let (commands, commands_in) = mpsc::channel(COMMANDS);
     let (events, events_in) = mpsc::channel(EVENTS);
@@ -76,7 +79,7 @@ pub async fn start(
         stop_by: None,
     };
     let task = tokio::spawn(driver.run(commands_in, events_in, shutdown));
-    Ok((Handle { commands, rescans, inventory, heads, backend }, task))
+    Ok((Handle { commands, rescans, inventory, heads, backend, zones }, task))
 }
 
 /// Results that wait for the next commit.

@@ -7,11 +7,14 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use super::admission;
 use super::planning::{self, PlanError, Planned};
+use super::zones::Zones;
 use crate::backend::{Backend, EngineProblem, ResolveError};
-use crate::model::drive::{Drive, Inventory, Usage};
+use crate::model::drive::{Drive, DriveId, Inventory, Usage};
+use crate::model::page::{PageId, PageReport};
 use crate::model::parameters::FieldError;
 use crate::model::plan::Plan;
 use crate::model::run::{RefusedReason, Run, RunId, RunRequest, RunState};
+use crate::model::zone::{NoZones, ZoneReport};
 
 /// The scheduler has ended; the service is going down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -87,6 +90,7 @@ pub struct Handle {
     pub(super) inventory: watch::Receiver<Arc<Inventory>>,
     pub(super) heads: Heads,
     pub(super) backend: Arc<Backend>,
+    pub(super) zones: Arc<Zones>,
 }
 
 impl Handle {
@@ -105,6 +109,32 @@ impl Handle {
         self.rescans.send(reply).await.map_err(|_| Closed)?;
         answer.await.map_err(|_| Closed)?;
         Ok(self.inventory())
+    }
+
+    /// A page of a drive with its fields beside its bytes, as last read. Touches no hardware.
+    #[must_use]
+    pub fn page(&self, drive: &Drive, page: PageId) -> Option<PageReport> {
+        self.backend.page(drive, page)
+    }
+
+    /// Whether a drive has zones that a host can see.
+    #[must_use]
+    pub fn is_zoned(&self, drive: &Drive) -> bool {
+        self.backend.is_zoned(drive)
+    }
+
+    /// The zones of a drive, not older than ten seconds: the drive is asked for them.
+    ///
+    /// # Errors
+    /// Why there is no report.
+    pub async fn zones(&self, drive: &Drive) -> Result<Arc<ZoneReport>, NoZones> {
+        self.zones.report(&self.backend, drive).await
+    }
+
+    /// What a drive answered last when asked for its zones, however long ago. Touches no hardware.
+    #[must_use]
+    pub fn last_zones(&self, drive: DriveId) -> Option<Result<Arc<ZoneReport>, NoZones>> {
+        self.zones.last(drive)
     }
 
     /// Why real drives cannot be probed on this host, if so.

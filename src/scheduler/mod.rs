@@ -17,6 +17,7 @@
 //! | `job` | one run on its own thread |
 //! | `progress` | pure: how far, how long still |
 //! | `inventory` | the drives, classified and kept fresh |
+//! | `zones` | reports of zones, asked for and kept |
 //! | `handle` | what others may ask |
 
 mod active;
@@ -30,6 +31,7 @@ mod planning;
 mod progress;
 #[cfg(test)]
 mod testing;
+mod zones;
 
 pub use crate::backend::ResolveError;
 pub use clock::now_ms;

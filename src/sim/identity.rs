@@ -8,6 +8,7 @@ use crate::model::drive::{
     BlockDeviceCharacteristics, Declared, DeviceKind, Drive, DriveId, Fact, Identity, IdentityBasis, QueueLimits,
     Reading, Rotation, Transport, Unknown, ZonedField,
 };
+use crate::model::page::{PageId, Pages, RawPage};
 use crate::model::recording::Recording;
 
 /// Every simulated drive, not yet classified.
@@ -29,6 +30,7 @@ pub fn drive_of(preset: &Preset) -> Drive {
         id: DriveId::from_identity(&key),
         name: preset.name.to_owned(),
         path: PathBuf::from(&key),
+        paths: vec![PathBuf::from(&key)],
         kind: DeviceKind::Simulated,
         transport: Transport::Simulated,
         simulated: true,
@@ -37,12 +39,14 @@ pub fn drive_of(preset: &Preset) -> Drive {
         serial: Some(label.serial.to_owned()),
         firmware: Some("SIM1".to_owned()),
         wwn: None,
+        array: None,
         identity: Identity { basis: IdentityBasis::Simulated, key, unique: true, note: None },
         capacity_bytes: Bytes(preset.capacity()),
         logical_block_bytes: preset.logical_block,
         physical_block_bytes: Some(4096),
         rotational: Some(matches!(preset.inside, Inside::Disk { .. })),
         rotation_rpm,
+        temperature_celsius: None,
         removable: false,
         read_only: false,
         limits: limits(preset),
@@ -50,6 +54,8 @@ pub fn drive_of(preset: &Preset) -> Drive {
         usage: Vec::new(),
         declared: declared(preset),
         facts: facts(preset),
+        disagreements: Vec::new(),
+        pages: pages(preset),
         recording: Recording::unexamined(),
     }
 }
@@ -89,14 +95,42 @@ fn declared(preset: &Preset) -> Declared {
         device_type: Reading::Known(0),
         vpd_b1: Reading::Known(BlockDeviceCharacteristics {
             rotation: preset.label.rotation,
-            form_factor: if matches!(preset.inside, Inside::Disk { .. }) { 2 } else { 3 },
+            form_factor: form_factor(preset),
             zoned: Some(preset.label.zoned),
         }),
         zoned_cap: Reading::Known(zoned_cap.to_owned()),
         queue_zoned: Reading::Known("none".to_owned()),
         ata_zoned: Reading::Known(preset.label.zoned),
-        nvme_csi: Reading::Unknown(Unknown::Absent),
+        ..Declared::nothing(&Unknown::Absent)
     }
+}
+
+/// The form factor, coded as in VPD 0xB1.
+fn form_factor(preset: &Preset) -> u8 {
+    if matches!(preset.inside, Inside::Disk { .. }) { 2 } else { 3 }
+}
+
+/// The bytes it would answer: page 0xB1, and the list that names it.
+fn pages(preset: &Preset) -> Pages {
+    let rate: u16 = match preset.label.rotation {
+        Rotation::NotReported => 0,
+        Rotation::NonRotating => 1,
+        Rotation::Rpm(rate) | Rotation::Reserved(rate) => rate,
+    };
+    let zoned = match preset.label.zoned {
+        ZonedField::NotReported => 0,
+        ZonedField::HostAware => 1,
+        ZonedField::DriveManaged => 2,
+        ZonedField::Reserved => 3,
+    };
+    let [high, low] = rate.to_be_bytes();
+    let mut b1 = vec![0x00, 0xb1, 0x00, 0x3c, high, low, 0, form_factor(preset), zoned << 4];
+    b1.resize(64, 0);
+    let mut pages = Pages::default();
+    let source = |page: &str| format!("simulated VPD page {page}");
+    pages.prefer(PageId::Vpd(0x00), RawPage { source: source("00h"), bytes: vec![0x00, 0x00, 0x00, 0x02, 0x00, 0xb1] });
+    pages.prefer(PageId::Vpd(0xb1), RawPage { source: source("B1h"), bytes: b1 });
+    pages
 }
 
 fn facts(preset: &Preset) -> Vec<Fact> {

@@ -2,7 +2,9 @@
 
 use super::rows::{from_json, json};
 use super::{Store, StoreError};
+use crate::model::Bytes;
 use crate::model::drive::{Drive, DriveId, Host};
+use crate::model::history::Form;
 
 impl Store {
     /// Notes that `drive` was seen on `host` now.
@@ -34,8 +36,42 @@ impl Store {
         .bind(now_ms)
         .execute(&mut *transaction)
         .await?;
+        sqlx::query(
+            "INSERT INTO drive_forms (drive_id, logical_block_bytes, capacity_bytes, serial, transport, last_seen_ms)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+             ON CONFLICT DO UPDATE SET last_seen_ms = ?6",
+        )
+        .bind(&id)
+        .bind(drive.logical_block_bytes)
+        .bind(i64::try_from(drive.capacity_bytes.get()).unwrap_or(i64::MAX))
+        .bind(drive.serial.as_deref().unwrap_or_default())
+        .bind(drive.transport.as_str())
+        .bind(now_ms)
+        .execute(&mut *transaction)
+        .await?;
         transaction.commit().await?;
         Ok(())
+    }
+
+    /// The forms in which a drive was probed, the earliest first.
+    ///
+    /// # Errors
+    /// What SQLite said.
+    pub async fn forms(&self, id: DriveId) -> Result<Vec<Form>, StoreError> {
+        let rows: Vec<(u32, i64, String, String, i64)> = sqlx::query_as(
+            "SELECT logical_block_bytes, capacity_bytes, serial, transport, last_seen_ms
+             FROM drive_forms WHERE drive_id = ? ORDER BY last_seen_ms",
+        )
+        .bind(id.to_string())
+        .fetch_all(&self.reader)
+        .await?;
+        let form =
+            |(logical_block_bytes, capacity, serial, transport, last_seen_ms): (u32, i64, String, String, i64)| {
+                let serial = Some(serial).filter(|serial| !serial.is_empty());
+                let capacity_bytes = Bytes(u64::try_from(capacity).unwrap_or(0));
+                Form { logical_block_bytes, capacity_bytes, serial, transport, last_seen_ms }
+            };
+        Ok(rows.into_iter().map(form).collect())
     }
 
     /// The drive as it was when it was last probed.

@@ -9,13 +9,14 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
+use serde::Serialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::downsample::downsample;
 use super::problem::Problem;
 use super::view::chart::run_charts;
-use super::{AppState, live, request};
+use super::{AppState, inside, live, request};
 use crate::model::drive::{Drive, DriveId, Inventory};
 use crate::model::histogram::LatencyHistogram;
 use crate::model::interval::LatencyFigures;
@@ -39,6 +40,8 @@ pub fn router() -> Router<AppState> {
         .route("/drives", get(drives))
         .route("/drives/rescan", post(rescan))
         .route("/drives/{id}", get(drive))
+        .route("/drives/{id}/vpd/{page}", get(inside::page))
+        .route("/drives/{id}/zones", get(inside::zones))
         .route("/profiles", get(profiles))
         .route("/runs", get(runs).post(submit))
         .route("/runs/{id}", get(run).delete(delete))
@@ -74,8 +77,18 @@ async fn rescan(State(state): State<AppState>) -> Result<Json<Inventory>, Proble
     Ok(Json(state.handle.rescan().await?.as_ref().clone()))
 }
 
-async fn drive(State(state): State<AppState>, Path(id): Path<String>) -> Result<Json<Drive>, Problem> {
-    Ok(Json(state.drive(&id).await?.0))
+/// A drive, and what has changed about it since it was probed.
+#[derive(Serialize)]
+struct DriveWithHistory {
+    #[serde(flatten)]
+    drive: Drive,
+    history_notes: Vec<String>,
+}
+
+async fn drive(State(state): State<AppState>, Path(id): Path<String>) -> Result<Json<DriveWithHistory>, Problem> {
+    let drive = state.drive(&id).await?.0;
+    let history_notes = state.history_notes(&drive).await?;
+    Ok(Json(DriveWithHistory { drive, history_notes }))
 }
 
 async fn profiles() -> Json<Value> {
@@ -104,7 +117,7 @@ async fn submit(State(state): State<AppState>, headers: HeaderMap, body: Body) -
 }
 
 /// A query parameter as a number, if given.
-fn number<T: std::str::FromStr>(query: &HashMap<String, String>, name: &str) -> Result<Option<T>, Problem> {
+pub(super) fn number<T: std::str::FromStr>(query: &HashMap<String, String>, name: &str) -> Result<Option<T>, Problem> {
     query
         .get(name)
         .map(|text| {

@@ -3,6 +3,7 @@
 //! | file | what |
 //! |---|---|
 //! | `api` | REST under `/api/v1` |
+//! | `inside` | the pages and zones of a drive under `/api/v1/drives/{id}` |
 //! | `pages` | the pages: gather what a view needs, render it |
 //! | `view` | the views: askama templates and chart descriptions |
 //! | `live` | server-sent events of a run |
@@ -16,6 +17,7 @@ mod api;
 pub mod assets;
 mod downsample;
 mod guard;
+mod inside;
 mod live;
 mod pages;
 mod problem;
@@ -40,6 +42,7 @@ use tower_http::trace::TraceLayer;
 use uuid::Uuid;
 
 use crate::model::drive::{Drive, DriveId};
+use crate::model::history::history_notes;
 use crate::model::run::{Run, RunId};
 use crate::scheduler::{Handle, Order};
 use crate::store::Store;
@@ -71,6 +74,15 @@ pub fn router(handle: Handle, store: Store, shutdown: CancellationToken, listeni
         .layer(from_fn_with_state(listening, guard::guard))
         .layer(CatchPanicLayer::custom(panicked))
         .layer(TraceLayer::new_for_http())
+}
+
+/// A door for `fuzz/`: reads a body as `POST runs` does.
+#[cfg(fuzzing)]
+#[must_use]
+pub fn reads_as_a_submission(body: &[u8]) -> bool {
+    let json = axum::http::HeaderValue::from_static("application/json");
+    let headers = axum::http::HeaderMap::from_iter([(axum::http::header::CONTENT_TYPE, json)]);
+    request::json_object(&headers, body).and_then(request::submission).is_ok()
 }
 
 async fn healthz() -> &'static str {
@@ -108,6 +120,11 @@ impl AppState {
         }
         let stored = self.store.drive(id).await?;
         stored.map(|drive| (drive, false)).ok_or_else(unknown)
+    }
+
+    /// What has changed about a drive since it was probed.
+    async fn history_notes(&self, drive: &Drive) -> Result<Vec<String>, Problem> {
+        Ok(history_notes(&self.store.forms(drive.id).await?, drive))
     }
 
     async fn order(&self, id: &str, order: Order) -> Result<Run, Problem> {

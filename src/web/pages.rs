@@ -12,6 +12,7 @@ use super::AppState;
 use super::problem::Problem;
 use super::view::new_run::parameters_of_form;
 use super::view::run::RECENT;
+use super::view::zones::ZoneMap;
 use super::view::{
     DrivePage, DrivesPage, EngineProblem, Frame, MethodsPage, NewRunPage, PlanPage, ProblemPage, ProfileChoice,
     RunPage, RunsPage, Template,
@@ -36,6 +37,7 @@ pub fn router() -> Router<AppState> {
         .route("/", get(drives))
         .route("/drives/rescan", post(rescan))
         .route("/drives/{id}", get(drive))
+        .route("/drives/{id}/zones", post(read_zones))
         .route("/drives/{id}/runs/new", get(new_run))
         .route("/drives/{id}/runs/plan", get(plan))
         .route("/runs", get(runs).post(start))
@@ -137,8 +139,30 @@ async fn drive(State(state): State<AppState>, Path(id): Path<String>) -> Page {
     let (reading, writing) = foreseen(&state, &drive, attached);
     let profiles = choices(&reading, &writing);
     let inventory = state.handle.inventory();
-    let page = DrivePage { frame: frame(&inventory.host), drive: &drive, runs: &runs, profiles: &profiles, attached };
+    let reports: Vec<_> = drive.pages.ids().filter_map(|id| state.handle.page(&drive, id)).collect();
+    let last = state.handle.last_zones(drive.id);
+    let zones = (attached && state.handle.is_zoned(&drive)).then(|| ZoneMap::of(&drive, last.as_ref()));
+    let history_notes = state.history_notes(&drive).await.map_err(on_page(&state))?;
+    let page = DrivePage {
+        frame: frame(&inventory.host),
+        drive: &drive,
+        runs: &runs,
+        history_notes: &history_notes,
+        profiles: &profiles,
+        attached,
+        pages: &reports,
+        zones,
+    };
     Ok(html(&page))
+}
+
+/// Asks the drive for its zones, and shows its page again. What it answers, or why not, is on the page.
+async fn read_zones(State(state): State<AppState>, Path(id): Path<String>) -> Page {
+    let (drive, attached) = state.drive(&id).await.map_err(on_page(&state))?;
+    if attached {
+        let _ = state.handle.zones(&drive).await;
+    }
+    Ok(Redirect::to(&format!("/drives/{}#zones", drive.id)).into_response())
 }
 
 fn chosen(pairs: &Pairs) -> Option<Profile> {

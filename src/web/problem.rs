@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::model::parameters::FieldError;
 use crate::model::run::RefusedReason;
+use crate::model::zone::NoZones;
 use crate::scheduler::{Closed, OrderError, ResolveError, SubmitError};
 use crate::store::StoreError;
 
@@ -120,6 +121,24 @@ impl From<StoreError> for Problem {
             "The database does not answer",
             "The database could not be read or written; the service's log says why. Try again.",
         )
+    }
+}
+
+impl From<NoZones> for Problem {
+    fn from(why: NoZones) -> Self {
+        let detail = why.to_string();
+        match why {
+            NoZones::NotZoned(_) => Self::new(StatusCode::CONFLICT, "not-zoned", "The drive has no zones", detail),
+            NoZones::NotPermitted(_) => {
+                Self::new(StatusCode::CONFLICT, "not-permitted", "This service may not ask the drive", detail)
+            }
+            NoZones::Failed(_) => Self::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "drive-silent",
+                "The drive does not tell its zones now",
+                detail,
+            ),
+        }
     }
 }
 

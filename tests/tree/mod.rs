@@ -1,5 +1,5 @@
 //! A host made by hand in a temporary directory.
-#![allow(clippy::unwrap_used)] // helpers of tests: clippy allows it only inside #[test] functions
+#![allow(dead_code, clippy::unwrap_used)] // helpers of tests: not each file uses all, and clippy allows it only inside #[test] functions
 
 use std::fs;
 

@@ -73,11 +73,40 @@ pub fn nothing_said(drive: &Drive) -> (RecordingState, String) {
                 turns(drive)
             ),
         ),
+        Reading::Unknown(Unknown::Absent) if drive.declared.asked => (
+            RecordingState::NotReported,
+            format!(
+                "{}It was asked, and has no page of characteristics (VPD 0xB1) to say it in. Only a probe can tell.",
+                turns(drive)
+            ),
+        ),
         Reading::Unknown(why) => (RecordingState::NotReadable, unreadable(drive, why)),
     }
 }
 
+/// Where the kernel's memory of the drive and the drive itself differ in what concerns recording.
+pub fn memory_and_answer(drive: &Drive) -> String {
+    let disputed = drive.disagreements.iter().filter(|disagreement| disagreement.is_about_recording());
+    let said: Vec<String> = disputed
+        .map(|disagreement| {
+            let said: Vec<_> =
+                disagreement.said.iter().map(|said| format!("{} ({})", said.value, said.source)).collect();
+            format!("{}: {}", disagreement.fact, said.join(", but "))
+        })
+        .collect();
+    if said.is_empty() {
+        return String::new();
+    }
+    format!(" Two readings of it differ, {}: the newer one, of the drive itself, is used here.", said.join("; "))
+}
+
 fn not_a_drive(drive: &Drive) -> String {
+    if let Some(array) = &drive.array {
+        return format!(
+            "This may be a volume of a RAID adapter ({array}) and not a disk: the members behind it are not seen, and what \
+             it says of its medium is the adapter's word. Ask the adapter's own tool for its disks."
+        );
+    }
     let what = match drive.kind {
         DeviceKind::Loop => {
             "a loop device, not a drive of its own: what it shows is the file it is bound to and the drive under that file"

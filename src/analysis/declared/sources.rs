@@ -2,7 +2,7 @@
 
 use super::super::evidence::{Told, told};
 use super::is_physical;
-use crate::model::drive::{Drive, Reading, Rotation, Unknown, ZonedField};
+use crate::model::drive::{Disagreement, Drive, Reading, Rotation, Unknown, ZonedField};
 use crate::model::recording::{Basis, Evidence, Points};
 
 /// What each source says, or why it does not.
@@ -20,6 +20,16 @@ pub fn evidence(drive: &Drive) -> Vec<Evidence> {
     list.extend(known(&declared.ata_zoned, |field| zoned_word(*field).to_owned()).map(|value| {
         let field = declared.ata_zoned.known().copied();
         zoned_field(told(Basis::Declared, "ata-zoned", value, "ATA IDENTIFY word 69 bits 1:0"), field)
+    }));
+    list.extend(known(&declared.ata_log_zoned, |field| zoned_word(*field).to_owned()).map(|value| {
+        let field = declared.ata_log_zoned.known().copied();
+        zoned_field(told(Basis::Declared, "ata-log-zoned", value, "ATA log 0x30 page 0x03 bytes 104-111"), field)
+    }));
+    list.extend(known(&declared.vpd_b6, |b6| format!("extension {}", b6.extension)).map(|value| {
+        let zoned = declared.vpd_b6.known().is_some_and(|b6| b6.extension == 1);
+        told(Basis::Declared, "vpd-b6", value, "VPD 0xB6 byte 4 bits 7:4")
+            .points(if zoned { Points::Shingled } else { Points::Neither }, if zoned { 1.0 } else { 0.0 })
+            .expecting("page not offered", "extension 1 if host-aware, 0 if host-managed; no page if drive-managed")
     }));
     list.extend(known(&declared.zoned_cap, String::clone).map(|value| {
         let says = declared.zoned_cap.known().is_some_and(|cap| cap != "none");
@@ -41,7 +51,22 @@ pub fn evidence(drive: &Drive) -> Vec<Evidence> {
     }));
     list.extend(rotation(drive));
     list.extend(trim(drive));
+    list.extend(drive.disagreements.iter().filter(|disagreement| disagreement.is_about_recording()).map(disagreement));
     list
+}
+
+/// Two readings of one field that differ: neither is dropped, and neither points anywhere by itself.
+fn disagreement(disagreement: &Disagreement) -> Evidence {
+    let values: Vec<_> = disagreement.said.iter().map(|said| said.value.as_str()).collect();
+    let sources: Vec<_> = disagreement.said.iter().map(|said| said.source.as_str()).collect();
+    told(
+        Basis::Declared,
+        "disagreement",
+        format!("{}: {}", disagreement.fact, values.join(", but ")),
+        sources.join(", "),
+    )
+    .points(Points::Neither, 0.0)
+    .expecting("one answer from all sources", "one answer from all sources")
 }
 
 /// A source that was looked for and exists on this kind of device; `None` where it simply does not belong.

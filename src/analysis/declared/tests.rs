@@ -8,6 +8,8 @@ fn drive(kind: DeviceKind, transport: Transport) -> Drive {
     drive.kind = kind;
     drive.transport = transport;
     drive.declared = Declared::nothing(&Unknown::Absent);
+    // Without a model, no list has a word to say.
+    drive.model = None;
     drive
 }
 
@@ -185,4 +187,78 @@ fn trim_on_a_rotating_disk_points_one_way_only() {
     assert_eq!(classify(&drive).state, RecordingState::NotReported, "a hint is never the verdict");
     drive.limits.discard_max_bytes = Some(0);
     assert_eq!(trim(&drive).points, Points::Neither);
+}
+
+#[test]
+fn a_drive_that_answers_otherwise_than_the_kernel_remembers_says_both_and_is_less_sure() {
+    let mut drive = disk();
+    drive.declared.asked = true;
+    drive.declared.vpd_b1 = b1(Rotation::Rpm(5400), Some(ZonedField::DriveManaged));
+    let sure = classify(&drive).confidence;
+    let said = |source: &str, value: &str| crate::model::drive::Said { source: source.into(), value: value.into() };
+    drive.disagreements = vec![Disagreement {
+        fact: "vpd-b1/zoned".to_owned(),
+        said: vec![
+            said("SG_IO INQUIRY VPD page B1h byte 8 bits 5:4", "2 (drive-managed)"),
+            said("/sys/block/sda/device/vpd_pgb1 byte 8 bits 5:4", "0 (not reported)"),
+        ],
+    }];
+    let answer = classify(&drive);
+    assert_eq!(answer.state, RecordingState::DriveManaged);
+    assert!(answer.confidence < sure);
+    for part in ["SG_IO", "/sys/block/sda", "not reported"] {
+        assert!(answer.sentence.contains(part), "{}", answer.sentence);
+    }
+    assert!(answer.evidence.iter().any(|evidence| evidence.name == "disagreement" && evidence.weight == 0.0));
+    drive.disagreements[0].fact = "vpd-80/serial".to_owned();
+    assert_eq!(classify(&drive).confidence, sure, "a disputed serial says nothing of recording");
+}
+
+#[test]
+fn a_usb_disk_that_was_asked_and_has_no_page_reports_nothing_and_is_not_unreadable() {
+    let mut drive = drive(DeviceKind::Disk, Transport::Usb);
+    drive.declared.asked = true;
+    let answer = classify(&drive);
+    assert_eq!(answer.state, RecordingState::NotReported);
+    assert!(answer.sentence.contains("was asked"), "{}", answer.sentence);
+}
+
+#[test]
+fn page_b6_and_the_ata_log_name_host_aware_and_drive_managed() {
+    use crate::model::drive::ZonedCharacteristics;
+    let mut drive = disk();
+    drive.declared.ata_log_zoned = Reading::Known(ZonedField::DriveManaged);
+    assert_eq!(classify(&drive).state, RecordingState::DriveManaged);
+    drive.declared.ata_log_zoned = Reading::Unknown(Unknown::Absent);
+    drive.declared.vpd_b6 = Reading::Known(ZonedCharacteristics {
+        extension: 1,
+        unrestricted_reads: false,
+        optimal_open: None,
+        optimal_non_sequential: None,
+        max_open: None,
+    });
+    assert_eq!(classify(&drive).state, RecordingState::HostAware);
+}
+
+#[test]
+fn a_list_of_models_adds_a_hint_and_never_a_state() {
+    let mut drive = disk();
+    drive.model = Some("ST8000DM004-2CX188".to_owned());
+    drive.capacity_bytes = crate::model::Bytes(8_001_563_222_016);
+    drive.declared.vpd_b1 = b1(Rotation::Rpm(5425), Some(ZonedField::NotReported));
+    let answer = classify(&drive);
+    assert_eq!((answer.state, answer.basis, answer.confidence), (RecordingState::NotReported, Basis::None, 0.0));
+    assert!(answer.sentence.contains("drive-managed SMR") && answer.sentence.contains("a hint, not a proof"));
+    drive.declared.vpd_b1 = b1(Rotation::NonRotating, Some(ZonedField::NotReported));
+    assert!(!classify(&drive).sentence.contains("list of models"), "what it declares needs no hint");
+}
+
+#[test]
+fn an_array_volume_is_no_disk_whatever_it_says_of_itself() {
+    let mut drive = disk();
+    drive.array = Some("megaraid_sas".to_owned());
+    drive.declared.vpd_b1 = b1(Rotation::NonRotating, Some(ZonedField::NotReported));
+    let answer = classify(&drive);
+    assert_eq!((answer.state, answer.basis), (RecordingState::NotReported, Basis::None));
+    assert!(answer.sentence.contains("RAID adapter") && answer.sentence.contains("members"), "{}", answer.sentence);
 }

@@ -35,6 +35,10 @@ pub struct AtaIdentity {
     pub trim: bool,
     /// Word 217.
     pub rotation: Rotation,
+    /// Word 84 or 87 bit 5: the drive has general purpose logs.
+    pub logs: bool,
+    /// Word 119 bit 3: they can be read by READ LOG DMA EXT.
+    pub dma_logs: bool,
 }
 
 /// Decodes page 0x89.
@@ -45,22 +49,32 @@ pub fn decode(page: &[u8]) -> Reading<AtaIdentity> {
             return not_trusted(format!("page 0x89 is {} bytes long, too short for IDENTIFY", payload.len() + HEADER));
         };
         match payload.get(COMMAND - HEADER) {
-            Some(&IDENTIFY_DEVICE) => {}
-            other => return not_trusted(format!("page 0x89 byte 56 is {other:02x?}, not IDENTIFY DEVICE")),
+            Some(&IDENTIFY_DEVICE) => decode_identify(identify),
+            other => not_trusted(format!("page 0x89 byte 56 is {other:02x?}, not IDENTIFY DEVICE")),
         }
-        if identify.iter().all(|byte| *byte == 0) {
-            return not_trusted("page 0x89 holds an empty IDENTIFY".to_owned());
-        }
-        Reading::Known(AtaIdentity {
-            model: string(identify, 27, 46),
-            serial: string(identify, 10, 19),
-            firmware: string(identify, 23, 26),
-            wwn: wwn(identify),
-            zoned: zoned(word(identify, 69).to_le_bytes()[0]),
-            form_factor: word(identify, 168).to_le_bytes()[0] & 0x0f,
-            trim: word(identify, 169) & 1 == 1,
-            rotation: rotation(word(identify, 217)),
-        })
+    })
+}
+
+/// Decodes the 512 bytes of IDENTIFY DEVICE itself, as a pass-through command returns them.
+#[must_use]
+pub fn decode_identify(identify: &[u8]) -> Reading<AtaIdentity> {
+    if identify.len() < 512 {
+        return not_trusted(format!("IDENTIFY is {} bytes long, must be 512", identify.len()));
+    }
+    if identify.iter().all(|byte| *byte == 0) {
+        return not_trusted("IDENTIFY is empty".to_owned());
+    }
+    Reading::Known(AtaIdentity {
+        model: string(identify, 27, 46),
+        serial: string(identify, 10, 19),
+        firmware: string(identify, 23, 26),
+        wwn: wwn(identify),
+        zoned: zoned(word(identify, 69).to_le_bytes()[0]),
+        form_factor: word(identify, 168).to_le_bytes()[0] & 0x0f,
+        trim: word(identify, 169) & 1 == 1,
+        rotation: rotation(word(identify, 217)),
+        logs: word(identify, 84) & 0xc020 == 0x4020 || word(identify, 87) & 0xc020 == 0x4020,
+        dma_logs: word(identify, 119) & 0xc008 == 0x4008,
     })
 }
 

@@ -11,14 +11,24 @@
 //! | `pages` | 0x00 supported pages, 0x80 unit serial number | SPC-4 §7.8.15, §7.8.18 |
 //! | `designators` | 0x83 device identification | SPC-4 §7.8.6 |
 //! | `ata` | 0x89 ATA information with IDENTIFY DEVICE | SAT-3 §12.4.3, ACS-4 §7.13.6 |
+//! | `limits` | 0xB0 block limits, 0xB2 logical block provisioning | SBC-4 §6.6.4, §6.6.7 |
 //! | `characteristics` | 0xB1 block device characteristics | SBC-4 §6.6.2 |
+//! | `zoned` | 0xB6 zoned block device characteristics, REPORT ZONES | ZBC-2 §6.5, §5.5 |
+//! | `ata_log` | ATA log 0x30, pages 0x03 and 0x09 | ACS-4 §9, ZAC-2 |
+//! | `nvme` | Identify controller and namespace, also of ZNS | NVMe 2.0 §5.17, ZNS 1.1 |
+//! | `fields/` | every field of a page with its place, for showing | as above |
 
 pub mod ata;
+pub mod ata_log;
 pub mod characteristics;
 pub mod designators;
+pub mod fields;
 pub mod inquiry;
+pub mod limits;
+pub mod nvme;
 pub mod page;
 pub mod pages;
+pub mod zoned;
 
 pub use ata::AtaIdentity;
 pub use inquiry::StandardInquiry;
@@ -55,10 +65,19 @@ mod tests {
             decode_all(&bytes, number);
         }
 
+        /// NVMe structures are 4096 bytes, ATA log pages 512 with their number in the third.
+        #[test]
+        fn no_structure_makes_a_decoder_panic(mut bytes in proptest::collection::vec(any::<u8>(), 4096..4200), page in any::<u8>()) {
+            bytes[2] = page % 12;
+            bytes[7] |= 0x80;
+            decode_all(&bytes, page);
+            decode_all(&bytes[..512], page);
+        }
+
         /// The same with a header that lets it pass.
         #[test]
         fn no_page_makes_a_decoder_panic(mut bytes in proptest::collection::vec(any::<u8>(), 4..700), number in any::<u8>()) {
-            for page in [0x00, 0x80, 0x83, 0x89, 0xb1] {
+            for page in [0x00, 0x80, 0x83, 0x89, 0xb0, 0xb1, 0xb2, 0xb6] {
                 bytes[1] = page;
                 bytes[2] = 0;
                 bytes[3] = number;
@@ -75,5 +94,44 @@ mod tests {
         let _ = super::designators::name(bytes);
         let _ = super::ata::decode(bytes);
         let _ = super::characteristics::decode(bytes);
+        let _ = super::limits::block_limits(bytes);
+        let _ = super::limits::provisioning(bytes);
+        let _ = super::zoned::characteristics(bytes);
+        let _ = super::zoned::report(bytes, u32::from(number) * 512);
+        let _ = super::ata_log::pages_of(bytes, number);
+        let _ = super::ata_log::offers(bytes, number);
+        let _ = super::ata_log::capabilities_zoned(bytes);
+        let _ = super::ata_log::zoned_device(bytes);
+        let _ = super::ata::decode_identify(bytes);
+        let _ = super::nvme::controller(bytes);
+        let _ = super::nvme::append_limit_exponent(bytes);
+        let namespace = super::nvme::namespace(bytes).into_known();
+        let _ = super::nvme::zoned_namespace(bytes, namespace.as_ref());
+        for id in [
+            "inquiry",
+            "identify",
+            "log-00-00",
+            "log-30-00",
+            "log-30-03",
+            "log-30-09",
+            "nvme-controller",
+            "nvme-namespace",
+            "nvme-zoned-namespace",
+            "nvme-zoned-controller",
+            "00",
+            "80",
+            "83",
+            "89",
+            "b0",
+            "b1",
+            "b2",
+            "b6",
+            "b7",
+        ] {
+            let id = crate::model::page::PageId::parse(id).unwrap();
+            for field in super::fields::decode(id, bytes) {
+                assert!(!field.name.is_empty() && field.bytes > 0);
+            }
+        }
     }
 }

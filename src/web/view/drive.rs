@@ -4,8 +4,10 @@ use askama::Template;
 
 use super::new_run::ProfileChoice;
 use super::says::Marks;
+use super::zones::ZoneMap;
 use super::{Frame, format, mark};
-use crate::model::drive::{Drive, Fact, IdentityBasis, Unknown, Usage};
+use crate::model::drive::{Drive, Fact, IdentityBasis, Usage};
+use crate::model::page::PageReport;
 use crate::model::run::Run;
 
 /// `GET /drives/{id}`
@@ -18,10 +20,16 @@ pub struct DrivePage<'a> {
     pub drive: &'a Drive,
     /// Its runs, newest first.
     pub runs: &'a [Run],
+    /// What has changed about it since it was probed.
+    pub history_notes: &'a [String],
     /// The profiles that may be run on it, each with what speaks against it now.
     pub profiles: &'a [ProfileChoice<'a>],
     /// False when the drive is known from earlier runs but not attached now.
     pub attached: bool,
+    /// The pages it answered, with their fields.
+    pub pages: &'a [PageReport],
+    /// Its zones, if it has some.
+    pub zones: Option<ZoneMap<'a>>,
 }
 
 impl DrivePage<'_> {
@@ -38,13 +46,7 @@ impl DrivePage<'_> {
     }
 
     fn why_unknown(&self, fact: &Fact) -> String {
-        match &fact.unknown {
-            None => "not told".to_owned(),
-            Some(Unknown::Absent) => "this host or device has no such source".to_owned(),
-            Some(Unknown::NotPermitted) => "this process may not read it".to_owned(),
-            Some(Unknown::NotTrusted(what)) => format!("not trusted: {what}"),
-            Some(Unknown::NotReadable(what)) => format!("not readable: {what}"),
-        }
+        fact.unknown.as_ref().map_or_else(|| "not told".to_owned(), ToString::to_string)
     }
 
     fn identity_basis(&self) -> &'static str {
@@ -53,6 +55,19 @@ impl DrivePage<'_> {
             IdentityBasis::ModelSerial => "its model and serial number",
             IdentityBasis::Path => "only the place it is plugged in: a swap would go unnoticed",
             IdentityBasis::Simulated => "the preset of the simulated fleet",
+        }
+    }
+
+    /// What becomes of its runs when it is moved.
+    fn history_basis(&self) -> &'static str {
+        match self.drive.identity.basis {
+            _ if !self.drive.identity.unique => "stay with this place: it cannot be told apart from another drive",
+            IdentityBasis::Wwn => "follow it to any port, name or bridge that passes its world wide name on",
+            IdentityBasis::ModelSerial => {
+                "follow it to any port or name; behind a bridge that rewrites model or serial it is another drive"
+            }
+            IdentityBasis::Path => "stay with this place and do not follow the device",
+            IdentityBasis::Simulated => "stay with the preset",
         }
     }
 
@@ -71,9 +86,9 @@ impl DrivePage<'_> {
     fn limits(&self) -> Vec<(&'static str, String, &'static str)> {
         let limits = &self.drive.limits;
         let kib = |value: Option<u64>| value.map(|kib| format!("{kib} KiB"));
-        let plain = |value: Option<u64>| value.map(|number| format::grouped(&number));
+        let plain = |value: Option<u64>| value.map(format::grouped);
         let zero_is = |value: Option<u64>, zero: &str| {
-            value.map(|number| if number == 0 { zero.to_owned() } else { format::grouped(&number) })
+            value.map(|number| if number == 0 { zero.to_owned() } else { format::grouped(number) })
         };
         let bytes = |value: Option<u64>| value.map(|number| crate::model::Bytes(number).binary());
         let rows = [
@@ -103,7 +118,7 @@ impl DrivePage<'_> {
     }
 
     fn gigabytes_exact(&self) -> String {
-        format::grouped(&self.drive.capacity_bytes.get())
+        format::grouped(self.drive.capacity_bytes.get())
     }
 }
 

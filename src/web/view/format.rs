@@ -12,7 +12,7 @@ pub const NONE: &str = "–";
 
 /// A whole number with thin spaces between thousands: `14 000 519 643 136`.
 #[must_use]
-pub fn grouped(number: &u64) -> String {
+pub fn grouped(number: impl std::fmt::Display) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() * 2);
     for (index, digit) in digits.chars().enumerate() {
@@ -32,7 +32,7 @@ pub fn figure(value: f64) -> String {
         v if v < 0.01 => format!("{value:.4}"),
         v if v < 10.0 => format!("{value:.2}"),
         v if v < 100.0 => format!("{value:.1}"),
-        _ => grouped(&u64_of(value)),
+        _ => grouped(u64_of(value)),
     }
 }
 
@@ -125,10 +125,59 @@ pub fn took(from_ms: &i64, to_ms: &i64) -> String {
     human_seconds(from_ms.abs_diff(*to_ms) / 1_000)
 }
 
+/// A sentence whose per cents do not stand alone on the next line.
+#[must_use]
+pub fn kept(text: &str) -> String {
+    text.replace(" %", "\u{a0}%")
+}
+
+/// Hex digits as lines of 16 bytes, each with the place of its first.
+#[must_use]
+pub fn hex_dump(digits: &str) -> String {
+    let mut text = String::with_capacity(digits.len() * 2);
+    let pairs: Vec<&str> = (0..digits.len()).step_by(2).filter_map(|at| digits.get(at..at + 2)).collect();
+    // A structure of 4096 bytes is mostly zeros: equal lines after the first of them are left out, as xxd does it.
+    let mut before: Option<&[&str]> = None;
+    let mut starred = false;
+    for (number, line) in pairs.chunks(16).enumerate() {
+        if before == Some(line) {
+            if !starred {
+                text.push_str("*\n");
+            }
+            starred = true;
+            continue;
+        }
+        (before, starred) = (Some(line), false);
+        text.push_str(&format!("{:04x}  {}\n", number * 16, line.join(" ")));
+    }
+    text
+}
+
+/// A long text, cut.
+#[must_use]
+pub fn short(text: &str) -> String {
+    const LONGEST: usize = 80;
+    match text.char_indices().nth(LONGEST) {
+        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::model::units::Bytes;
+
+    #[test]
+    fn a_dump_leaves_out_equal_lines_and_keeps_the_places() {
+        let digits = format!("{}{}ff", "00".repeat(64), "0".repeat(32));
+        assert_eq!(
+            hex_dump(&digits).lines().map(|line| &line[..4.min(line.len())]).collect::<Vec<_>>(),
+            ["0000", "*", "0050"]
+        );
+        assert_eq!(hex_dump(""), "");
+        assert_eq!(short(&"é".repeat(90)).chars().count(), 81);
+    }
 
     #[test]
     fn a_label_and_fio_say_the_same_rate_in_their_own_units() {
@@ -159,6 +208,6 @@ mod tests {
         assert_eq!(percent(&0.9999), "99 %");
         assert_eq!(percent(&1.0), "100 %");
         assert_eq!(percent(&0.0), "0 %");
-        assert_eq!(grouped(&14_000_519_643_136), "14\u{202f}000\u{202f}519\u{202f}643\u{202f}136");
+        assert_eq!(grouped(14_000_519_643_136_u64), "14\u{202f}000\u{202f}519\u{202f}643\u{202f}136");
     }
 }

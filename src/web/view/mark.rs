@@ -3,7 +3,7 @@
 //! Functions that templates call take references, however small the value: askama passes fields and
 //! loop variables by reference, and a reference to a reference is followed by itself.
 
-use crate::model::recording::{Basis, Points, RecordingState};
+use crate::model::recording::{Basis, Evidence, Points, RecordingState};
 use crate::model::run::RunState;
 
 /// The symbol of `templates/marks.html` that draws how a drive records.
@@ -54,6 +54,18 @@ pub fn basis_words(basis: &Basis) -> &'static str {
         Basis::Listed => "A list of models says so",
         Basis::None => "Nothing said, nothing measured",
     }
+}
+
+/// Whether an observation moves the answer.
+#[must_use]
+pub fn decides(item: &Evidence) -> bool {
+    item.weight > 0.0
+}
+
+/// How many observations move the answer.
+#[must_use]
+pub fn deciding(list: &[Evidence]) -> usize {
+    list.iter().filter(|item| decides(item)).count()
 }
 
 /// How sure a confidence is, in a word.

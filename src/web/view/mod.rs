@@ -9,6 +9,7 @@
 //! | `mark` | a shape and a word for every state |
 //! | `says` | what a drive declares, apart from what was measured |
 //! | `timeline` | phases as segments of a line |
+//! | `zones` | a map of zones over the LBA range |
 //! | `chart` | the three charts of a run as ECharts options |
 //! | `drives` `drive` `new_run` `plan` `run` `runs` `problem` `methods` | one page each |
 
@@ -25,6 +26,7 @@ pub mod run;
 pub mod runs;
 pub mod says;
 pub mod timeline;
+pub mod zones;
 
 #[cfg(test)]
 mod samples;

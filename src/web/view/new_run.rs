@@ -71,7 +71,7 @@ impl Field {
 
     /// The bounds in words; none where they are those of the number type.
     fn range(&self) -> Option<String> {
-        let told = |number: u64| if number == 0 { "0".to_owned() } else { format::grouped(&number) };
+        let told = |number: u64| if number == 0 { "0".to_owned() } else { format::grouped(number) };
         match self.parameter.kind {
             Kind::Choice { .. } | Kind::Flag | Kind::Text { .. } => None,
             Kind::Integer { min, max: u64::MAX } => Some(format!("{} or more", told(min))),

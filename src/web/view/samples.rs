@@ -12,6 +12,7 @@ use crate::model::drive::{
 };
 use crate::model::histogram::Precision;
 use crate::model::interval::{Interval, Tally};
+use crate::model::page::Pages;
 use crate::model::plan::{Action, Phase, Plan};
 use crate::model::profile::{Pace, Profile, Target, build};
 use crate::model::recording::{Basis, Evidence, Points, Recording, RecordingState};
@@ -82,6 +83,7 @@ pub fn drive(name: &str, model: &str, serial: Option<&str>) -> Drive {
         id: DriveId::from_identity(&format!("{model}/{serial:?}/{name}")),
         name: name.to_owned(),
         path: PathBuf::from(format!("/dev/{name}")),
+        paths: vec![PathBuf::from(format!("/dev/{name}"))],
         kind: DeviceKind::Disk,
         transport: Transport::Sata,
         simulated: false,
@@ -90,6 +92,7 @@ pub fn drive(name: &str, model: &str, serial: Option<&str>) -> Drive {
         serial: serial.map(str::to_owned),
         firmware: Some("82.00A82".to_owned()),
         wwn: Some("naa.50014ee2bd1f7a90".to_owned()),
+        array: None,
         identity: Identity {
             basis: IdentityBasis::Wwn,
             key: "wwn:naa.50014ee2bd1f7a90".to_owned(),
@@ -101,6 +104,7 @@ pub fn drive(name: &str, model: &str, serial: Option<&str>) -> Drive {
         physical_block_bytes: Some(4096),
         rotational: Some(true),
         rotation_rpm: Some(5400),
+        temperature_celsius: None,
         removable: false,
         read_only: false,
         limits: QueueLimits {
@@ -121,6 +125,8 @@ pub fn drive(name: &str, model: &str, serial: Option<&str>) -> Drive {
         usage: Vec::new(),
         declared,
         facts: facts(),
+        disagreements: Vec::new(),
+        pages: Pages::default(),
         recording: recording(
             RecordingState::NotReported,
             Basis::None,

@@ -16,10 +16,15 @@ impl Marks {
     /// The marks of a drive.
     #[must_use]
     pub fn of(drive: &Drive) -> Self {
+        use RecordingState::{NotReadable, NotReported};
         let state = drive.recording.state;
         match drive.recording.basis {
             Basis::Measured => Self { says: declared(&drive.declared), measured: Some(state) },
             Basis::Declared => Self { says: state, measured: None },
+            // The inventory's own answer: it knows a virtual disk's or an array's word from a drive's.
+            Basis::Listed | Basis::None if matches!(state, NotReported | NotReadable) => {
+                Self { says: state, measured: None }
+            }
             Basis::Listed | Basis::None => Self { says: declared(&drive.declared), measured: None },
         }
     }

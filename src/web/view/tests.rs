@@ -6,9 +6,11 @@ use serde_json::{Map, Value};
 use super::samples::{self, NOW_MS};
 use super::*;
 use crate::model::drive::{Inventory, Usage};
+use crate::model::page::{OtherBytes, PageField, PageId, PageReport};
 use crate::model::parameters::FieldError;
 use crate::model::profile::Profile;
 use crate::model::run::{RefusedReason, Run, RunState, StopReason};
+use crate::model::zone::{NoZones, ZoneCondition, ZoneType};
 
 const NO_IO_URING: EngineProblem<'static> =
     EngineProblem { error: "Operation not permitted", remedy: Some("sysctl kernel.io_uring_disabled=0") };
@@ -37,10 +39,91 @@ pub(super) fn pages() -> Vec<(String, String)> {
     let finished = samples::run(&fleet[0], Profile::SmrQuick, 99);
     let runs = [running[0].clone(), finished.clone()];
     let evil = samples::evil_drive();
-    add("drive", DrivePage { frame, drive: &fleet[0], runs: &runs, profiles: &free, attached: true }.render());
-    add("drive-used", DrivePage { frame, drive: &fleet[1], runs: &[], profiles: &refused, attached: true }.render());
-    add("drive-gone", DrivePage { frame, drive: &fleet[8], runs: &[], profiles: &free, attached: false }.render());
-    add("drive-evil", DrivePage { frame, drive: &evil, runs: &[], profiles: &free, attached: true }.render());
+    let notes = ["When it was probed on 2026-11-30 it had blocks of 512 bytes, now of 4096: caution.".to_owned()];
+    add(
+        "drive",
+        DrivePage {
+            frame,
+            drive: &fleet[0],
+            runs: &runs,
+            history_notes: &notes,
+            profiles: &free,
+            attached: true,
+            pages: &[],
+            zones: None,
+        }
+        .render(),
+    );
+    add(
+        "drive-used",
+        DrivePage {
+            frame,
+            drive: &fleet[1],
+            runs: &[],
+            history_notes: &[],
+            profiles: &refused,
+            attached: true,
+            pages: &[],
+            zones: None,
+        }
+        .render(),
+    );
+    add(
+        "drive-gone",
+        DrivePage {
+            frame,
+            drive: &fleet[8],
+            runs: &[],
+            history_notes: &[],
+            profiles: &free,
+            attached: false,
+            pages: &[],
+            zones: None,
+        }
+        .render(),
+    );
+    add(
+        "drive-evil",
+        DrivePage {
+            frame,
+            drive: &evil,
+            runs: &[],
+            history_notes: &[],
+            profiles: &free,
+            attached: true,
+            pages: &[],
+            zones: None,
+        }
+        .render(),
+    );
+
+    let reports = [page_report()];
+    let zoned = |last| {
+        let zones = Some(zones::ZoneMap::of(&fleet[0], last));
+        DrivePage {
+            frame,
+            drive: &fleet[0],
+            runs: &[],
+            history_notes: &[],
+            profiles: &free,
+            attached: true,
+            pages: &reports,
+            zones,
+        }
+        .render()
+    };
+    let report = zones::tests::report(
+        |number| match number {
+            0..=3 => (ZoneType::Conventional, ZoneCondition::NotWritePointer),
+            7 => (ZoneType::SequentialWriteRequired, ZoneCondition::Offline),
+            _ => (ZoneType::SequentialWriteRequired, ZoneCondition::Empty),
+        },
+        200,
+    );
+    let (report, silent) = (Ok(std::sync::Arc::new(report)), Err(NoZones::Failed("<b>no</b> answer".to_owned())));
+    add("drive-zoned", zoned(Some(&report)));
+    add("drive-zoned-silent", zoned(Some(&silent)));
+    add("drive-zoned-asked", zoned(None));
 
     let mut given = Map::new();
     let new = |profiles: &[ProfileChoice<'_>], chosen, given: &Map<String, Value>, errors: &[FieldError]| {
@@ -106,6 +189,28 @@ pub(super) fn pages() -> Vec<(String, String)> {
     add("problem-short", problem(&[], &errors, Some("Look at the list of drives.")));
     add("methods", MethodsPage { frame }.render());
     pages
+}
+
+/// A page with everything a report may have, and with text that wants to be markup.
+fn page_report() -> PageReport {
+    let field = |raw: Option<&str>, note: Option<&str>| PageField {
+        name: "ZONED <i>".to_owned(),
+        byte: 8,
+        bytes: 2,
+        bits: Some("5:4".to_owned()),
+        raw: raw.map(str::to_owned),
+        value: "drive-managed".to_owned(),
+        note: note.map(str::to_owned),
+    };
+    PageReport {
+        page: PageId::Vpd(0xb1),
+        title: PageId::Vpd(0xb1).title(),
+        source: "SG_IO INQUIRY VPD page B1h".to_owned(),
+        length: 64,
+        bytes_hex: format!("00b1003c{}", "00".repeat(60)),
+        fields: vec![field(Some("0x2"), Some("a <note>")), field(None, None)],
+        also: vec![OtherBytes { source: "/sys/x".to_owned(), bytes_hex: "00b1".to_owned() }],
+    }
 }
 
 fn select<'a>(html: &'a Html, selector: &str) -> Vec<scraper::ElementRef<'a>> {

@@ -1,0 +1,9 @@
+//! VPD page 0x00.
+#![no_main]
+
+use drivescope::device::identity::pages;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| {
+    let _ = pages::supported(data);
+});
