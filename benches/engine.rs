@@ -191,9 +191,9 @@ struct Sums(Option<Tally>);
 
 impl EventSink for Sums {
     fn emit(&mut self, event: ProbeEvent) {
-        if let ProbeEvent::PhaseEnded { mut read, write, .. } = event {
-            read.merge(&write);
-            self.0 = Some(*read);
+        if let ProbeEvent::PhaseEnded { mut sums, .. } = event {
+            sums.read.merge(&sums.write);
+            self.0 = Some(sums.read);
         }
     }
 }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use axum::Router;
 use axum::body::Body;
 use axum::http::Request;
-use drivescope::backend::{EngineChoice, Backend, Fresh};
+use drivescope::backend::{Backend, EngineChoice, Fresh};
 use drivescope::device::SysRoot;
 use drivescope::scheduler::{self, take_inventory};
 use drivescope::store::Store;

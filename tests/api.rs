@@ -36,6 +36,10 @@ fn bad_input_gets_a_problem_that_names_it_and_starts_nothing() {
     named(json!({ "rw": "read", "runtime": 0 }), "runtime");
     named(json!({ "rw": "read", "interval_ms": 0 }), "interval_ms");
     named(json!({ "rw": "read", "seed": 1 }), "seed");
+    named(json!({ "rw": "randrw", "rwmixread": 100 }), "rwmixread");
+    named(json!({ "rw": "randwrite", "random_distribution": "zipf" }), "random_distribution");
+    named(json!({ "rw": "randwrite", "bssplit": "4k/90" }), "bssplit");
+    named(json!({ "rw": "write", "numjobs": 1025 }), "numjobs");
     assert_eq!(service.get("/api/v1/runs").json()["runs"], json!([]));
 }
 
@@ -295,4 +299,79 @@ fn a_recorded_host_shows_the_pages_it_was_recorded_with() {
     assert!(page["source"].as_str().unwrap().ends_with("vpd_pg89"));
     let page = service.get(&format!("/drives/{id}"));
     assert!(page.text.contains("Pages the drive answered") && page.text.contains("ZONED"));
+}
+
+#[test]
+fn every_profile_can_be_planned_and_its_sums_are_those_of_its_phases() {
+    let dir = scratch();
+    let service = Service::simulated(dir.path());
+    for profile in service.get("/api/v1/profiles").json()["profiles"].as_array().unwrap() {
+        let parameters = match profile["profile"].as_str() {
+            Some("custom") => json!({ "rw": "trimwrite" }),
+            Some("replay") => json!({ "log": "fio version 2 iolog\nf write 0 4096\n" }),
+            _ => json!({}),
+        };
+        let body = json!({
+            "drive": "sim-cmr-14tb", "profile": profile["profile"], "parameters": parameters, "dry_run": true,
+        });
+        let answer = service.post("/api/v1/runs", &body);
+        assert_eq!(answer.status, 200, "{profile}: {}", answer.text);
+        let plan = answer.json();
+        let phases = plan["phases"].as_array().unwrap();
+        let seconds: u64 = phases.iter().map(|phase| phase["estimated_s"].as_u64().unwrap()).sum();
+        assert_eq!(plan["estimated_s"], seconds);
+        let bytes: Option<u64> = phases.iter().map(|phase| phase["bytes_to_write"].as_u64()).sum();
+        assert_eq!(plan["bytes_to_write"].as_u64(), bytes);
+        assert_eq!(plan["confirm_phrase"].is_string(), plan["destructive"].as_bool().unwrap(), "{plan}");
+    }
+}
+
+#[test]
+fn flushes_and_trims_of_a_simulated_drive_are_kept_and_told() {
+    let dir = scratch();
+    let service = Service::simulated(dir.path());
+    let parameters = json!({ "rw": "randwrite", "number_ios": 400, "fsync": 100, "ramp_time": 2, "runtime": 60 });
+    let run = service.begin("sim-cmr-14tb", "custom", parameters);
+    let over = service.wait_until_over(&run);
+    assert_eq!(over["state"], "finished", "{over}");
+    let intervals = service.get(&format!("/api/v1/runs/{run}/intervals")).json();
+    let intervals = intervals["intervals"].as_array().unwrap();
+    let of = |ramp: bool, tally: &str| -> u64 {
+        let wanted = intervals.iter().filter(|interval| (interval["ramp"] == true) == ramp);
+        wanted.filter_map(|interval| interval[tally]["ios"].as_u64()).sum()
+    };
+    assert!(of(true, "write") > 0 && of(true, "flush") > 0, "the ramp is recorded");
+    assert_eq!(of(false, "write"), 400, "and counts for no limit");
+    let latency = service.get(&format!("/api/v1/runs/{run}/latency")).json();
+    assert_eq!(latency["phases"][0]["write"]["ios"], 400, "nor for the sums");
+    assert_eq!(latency["phases"][0]["flush"]["ios"], of(false, "flush"));
+    assert_eq!(service.get(&format!("/runs/{run}")).status, 200);
+    let run = service.begin("sim-dm-14tb", "custom", json!({ "rw": "randtrim", "bs": "1m", "number_ios": 50 }));
+    let over = service.wait_until_over(&run);
+    assert_eq!((&over["state"], &over["progress"]["written_bytes"]), (&json!("finished"), &json!(0)), "{over}");
+    let latency = service.get(&format!("/api/v1/runs/{run}/latency")).json();
+    assert_eq!(latency["phases"][0]["trim"]["ios"], 50);
+}
+
+#[test]
+fn sweeps_and_benches_run_and_claim_nothing_about_shingling() {
+    let dir = scratch();
+    let service = Service::simulated(dir.path());
+    for (profile, parameters) in [
+        ("queue-depth-sweep", json!({ "rw": "randwrite", "phase_s": 30, "depths": "1,8" })),
+        ("stream-sweep", json!({ "phase_s": 2, "streams": "1,8" })),
+        ("rebuild", json!({ "rebuild_bytes": "2g", "floor_s": 5 })),
+        ("verify", json!({ "size": "64m" })),
+        (
+            "replay",
+            json!({ "log": "fio version 3 iolog\n0 f write 0 4096\n9000000 f write 8192 4096\n9000001 f sync 0 0\n" }),
+        ),
+    ] {
+        let run = service.begin("sim-dm-14tb", profile, parameters);
+        let over = service.wait_until_over(&run);
+        assert_eq!(over["state"], "finished", "{over}");
+        assert_eq!(over["verdict"]["state"], "not-shown", "{profile}: {}", over["verdict"]);
+        let sentence = over["verdict"]["sentence"].as_str().unwrap();
+        assert!(sentence.contains("no test for shingling"), "{profile}: {sentence}");
+    }
 }

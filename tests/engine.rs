@@ -43,9 +43,9 @@ impl EventSink for Collected {
                     self.stopped_at = Some(Instant::now());
                 }
             }
-            ProbeEvent::PhaseEnded { ended_by, read, write, .. } => {
+            ProbeEvent::PhaseEnded { ended_by, sums, .. } => {
                 self.ended_by.push(ended_by);
-                self.sums.push((read.ios, write.ios));
+                self.sums.push((sums.read.ios, sums.write.ios));
             }
             _ => {}
         }
@@ -92,15 +92,19 @@ impl Bench {
 
     fn carry_out_into(
         &self,
-        mut collected: Collected,
+        collected: Collected,
         capacity: u64,
         parameters: Value,
         control: &Control,
     ) -> (Collected, Outcome) {
+        self.run_into(collected, &self.plan(capacity, parameters), control)
+    }
+
+    fn plan(&self, capacity: u64, parameters: Value) -> Plan {
         let Value::Object(parameters) = parameters else { panic!("an object") };
         let target = Target { capacity: Bytes(capacity), logical_block: 512, pace: Pace::FLASH };
         let built = build(Profile::Custom, &parameters, target).unwrap();
-        let plan = Plan {
+        Plan {
             profile: Profile::Custom,
             drive: DriveId::from_identity("test"),
             path: self.path.clone(),
@@ -115,13 +119,20 @@ impl Bench {
             confirm_phrase: None,
             notes: vec![],
             phases: built.phases,
-        };
+        }
+    }
+
+    fn run(&self, plan: &Plan, control: &Control) -> (Collected, Outcome) {
+        self.run_into(Collected::default(), plan, control)
+    }
+
+    fn run_into(&self, mut collected: Collected, plan: &Plan, control: &Control) -> (Collected, Outcome) {
         let mut engine: Box<dyn Engine> = match self.kind {
             Kind::Uring => Box::new(UringEngine::new(self.claim(), plan.randseed)),
             Kind::Ring => Box::new(RingEngine::new(self.claim(), plan.randseed)),
             Kind::Psync => Box::new(PsyncEngine::new(self.claim(), plan.randseed)),
         };
-        let outcome = carry_out(&plan, engine.as_mut(), control, &mut NoReferee, &mut collected);
+        let outcome = carry_out(plan, engine.as_mut(), control, &mut NoReferee, &mut collected);
         (collected, outcome)
     }
 }
@@ -216,5 +227,123 @@ fn an_io_past_the_end_fails_the_run_and_says_where() {
         let at: u64 = why.split("at byte ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
         assert!(at >= MIB && why.contains("moved only 0 bytes"), "{why}");
         assert_eq!(collected.ended_by, [why]);
+    }
+}
+
+#[test]
+fn random_writes_without_repetition_cover_the_region_and_its_odd_tail_once() {
+    for kind in ALL {
+        let bench = Bench::new(kind, 4 * MIB);
+        let (offset, size) = (7 * 512usize, 100 * 4096 + 3 * 512usize);
+        let parameters = json!({ "rw": "randwrite", "bs": "4k", "iodepth": 16, "offset": offset, "size": size });
+        let (collected, outcome) = bench.carry_out(4 * MIB, parameters, &Control::default());
+        assert!(matches!(outcome, Outcome::Completed), "{outcome:?}");
+        assert_eq!(collected.sums, [(0, 101)]);
+        let bytes = std::fs::read(&bench.path).unwrap();
+        let untouched = |range: std::ops::Range<usize>| {
+            bytes[range].chunks(512).filter(|sector| sector.iter().all(|byte| *byte == 0x55)).count()
+        };
+        assert_eq!(untouched(offset..offset + size), 0);
+        assert_eq!(
+            (untouched(0..offset), untouched(offset + size..bytes.len())),
+            (7, (bytes.len() - offset - size) / 512)
+        );
+    }
+}
+
+#[test]
+fn flushes_are_counted_by_themselves_and_move_nothing() {
+    for kind in ALL {
+        let bench = Bench::new(kind, 4 * MIB);
+        let parameters =
+            json!({ "rw": "write", "bs": "64k", "size": "1m", "fsync": 4, "fdatasync": 8, "end_fsync": true });
+        let (collected, outcome) = bench.carry_out(4 * MIB, parameters, &Control::default());
+        assert!(matches!(outcome, Outcome::Completed), "{outcome:?}");
+        let flushes: u64 =
+            collected.intervals.iter().filter_map(|interval| interval.flush.as_ref()).map(|flush| flush.ios).sum();
+        // After 4, 8 and 12 of 16 writes, after 8, and at the end; a flush that would come last is the one at the end.
+        assert_eq!((collected.sums.as_slice(), flushes), ([(0, 16)].as_slice(), 5));
+    }
+}
+
+#[test]
+fn trims_give_up_exactly_the_region() {
+    for kind in ALL {
+        let bench = Bench::new(kind, 4 * MIB);
+        let parameters = json!({ "rw": "randtrim", "bs": "64k", "iodepth": 4, "offset": "1m", "size": "1m" });
+        let (collected, outcome) = bench.carry_out(4 * MIB, parameters, &Control::default());
+        assert!(matches!(outcome, Outcome::Completed), "{outcome:?}");
+        let trims: u64 =
+            collected.intervals.iter().filter_map(|interval| interval.trim.as_ref()).map(|trim| trim.ios).sum();
+        assert_eq!((collected.sums.as_slice(), trims), ([(0, 0)].as_slice(), 16));
+        let bytes = std::fs::read(&bench.path).unwrap();
+        let mib = usize::try_from(MIB).unwrap();
+        assert_eq!(bytes.len(), 4 * mib);
+        assert!(bytes[mib..2 * mib].iter().all(|byte| *byte == 0), "a hole reads as zeros");
+        assert!(bytes[..mib].iter().chain(&bytes[2 * mib..]).all(|byte| *byte == 0x55), "beside it nothing changed");
+    }
+}
+
+#[test]
+fn what_was_written_reads_back_and_what_was_changed_meanwhile_is_found() {
+    for kind in ALL {
+        let bench = Bench::new(kind, 4 * MIB);
+        let parameters = || json!({ "rw": "randwrite", "bs": "64k", "iodepth": 4, "size": "1m", "verify": true });
+        let (collected, outcome) = bench.carry_out(4 * MIB, parameters(), &Control::default());
+        assert!(matches!(outcome, Outcome::Completed), "{outcome:?}");
+        assert!(collected.ended_by[1].contains("all 2048 sectors"), "{:?}", collected.ended_by);
+        // A drive that says it has 1 MiB and has half of it: the second half lands on the first.
+        let mut bytes = std::fs::read(&bench.path).unwrap();
+        bytes.copy_within(524_288..1_048_576, 0);
+        std::fs::write(&bench.path, &bytes).unwrap();
+        let mut plan = bench.plan(4 * MIB, parameters());
+        plan.phases.remove(0);
+        let (collected, outcome) = bench.run(&plan, &Control::default());
+        let Outcome::IoFailed(why) = outcome else { panic!("{outcome:?}") };
+        assert!(why.contains("1024 of 2048 sectors") && why.contains("524288 bytes away"), "{why}");
+        let errors: u64 = collected.intervals.iter().map(|interval| interval.errors).sum();
+        assert_eq!(errors, 8, "as many reads as came back wrong");
+    }
+}
+
+#[test]
+fn a_recording_is_replayed_to_its_last_flush() {
+    for kind in ALL {
+        let bench = Bench::new(kind, MIB);
+        let log = "fio version 3 iolog\n0 f write 4096 4096\n9 f sync 0 0\n100000 f write 99999999488 512\n100001 f sync 0 0\n";
+        let mut plan = bench.plan(MIB, json!({ "rw": "read" }));
+        let Value::Object(given) = json!({ "log": log }) else { panic!("an object") };
+        let target = Target { capacity: Bytes(MIB), logical_block: 512, pace: Pace::FLASH };
+        plan.phases = build(Profile::Replay, &given, target).unwrap().phases;
+        let (collected, outcome) = bench.run(&plan, &Control::default());
+        assert!(matches!(outcome, Outcome::Completed), "{outcome:?}");
+        let flushes: u64 =
+            collected.intervals.iter().filter_map(|interval| interval.flush.as_ref()).map(|flush| flush.ios).sum();
+        assert_eq!((collected.sums.as_slice(), flushes), ([(0, 2)].as_slice(), 2));
+        assert!(collected.intervals.last().unwrap().t.as_millis() >= 100, "the last ones came at their time");
+        let bytes = std::fs::read(&bench.path).unwrap();
+        assert!(
+            bytes[bytes.len() - 512..].iter().any(|byte| *byte != 0x55),
+            "the end of the recording is that of the file"
+        );
+    }
+}
+
+#[test]
+fn a_rate_holds_it_back_and_a_ramp_is_marked() {
+    for kind in ALL {
+        let bench = Bench::new(kind, 4 * MIB);
+        let parameters = json!({
+            "rw": "randread", "iodepth": 4, "rate_iops": 200, "ramp_time": 1, "runtime": 1, "interval_ms": 250,
+        });
+        let (collected, outcome) = bench.carry_out(4 * MIB, parameters, &Control::default());
+        assert!(matches!(outcome, Outcome::Completed), "{outcome:?}");
+        let counted = collected.sums[0].0;
+        assert!((150..=210).contains(&counted), "{counted} in a second at 200 per second");
+        let ramp: u64 =
+            collected.intervals.iter().filter(|interval| interval.ramp).map(|interval| interval.read.ios).sum();
+        let rest: u64 =
+            collected.intervals.iter().filter(|interval| !interval.ramp).map(|interval| interval.read.ios).sum();
+        assert!(ramp >= 150 && rest == counted, "{ramp} {rest} {counted}");
     }
 }

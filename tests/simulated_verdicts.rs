@@ -45,14 +45,12 @@ struct PhaseSource<'a> {
 impl PhaseSource<'_> {
     fn close(&mut self, now: Nanos) {
         let empty = || Tally::new(Precision::Interval);
+        let seq = u64::try_from(self.samples.len()).unwrap() + 1;
         let interval = Interval {
-            seq: u64::try_from(self.samples.len()).unwrap() + 1,
-            phase: self.index,
-            t: now,
-            duration: now - self.period_began,
             read: std::mem::replace(&mut self.read, empty()),
             write: std::mem::replace(&mut self.write, empty()),
             errors: std::mem::take(&mut self.errors),
+            ..Interval::empty(seq, self.index, now, now - self.period_began)
         };
         let sample = Sample::from(&interval);
         self.samples.push(sample);

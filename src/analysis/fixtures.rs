@@ -122,6 +122,7 @@ impl Tape {
                 read: tally(reads),
                 write: tally(writes),
                 errors: 0,
+                ramp: false,
             });
         }
         self

@@ -179,6 +179,9 @@ impl Measured {
     pub fn observe(&mut self, sample: &Sample) -> bool {
         let index = usize::try_from(sample.phase).unwrap_or(usize::MAX);
         let Some(facts) = self.phases.get_mut(index) else { return false };
+        if sample.ramp {
+            return false;
+        }
         for (totals, tally) in [(&mut facts.reads, &sample.read), (&mut facts.writes, &sample.write)] {
             totals.ios += tally.ios;
             totals.bytes += tally.bytes;

@@ -6,6 +6,25 @@ use super::approx::f64_of;
 use super::histogram::{LatencyHistogram, Precision};
 use super::units::{Bytes, Nanos};
 
+/// The sums of a phase, at full precision.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PhaseSums {
+    /// Its reads.
+    pub read: Tally,
+    /// Its writes.
+    pub write: Tally,
+    /// Its flushes, if there were any.
+    pub flush: Option<Box<Tally>>,
+    /// Its trims, if there were any.
+    pub trim: Option<Box<Tally>>,
+}
+
+impl Default for PhaseSums {
+    fn default() -> Self {
+        Self { read: Tally::new(Precision::Phase), write: Tally::new(Precision::Phase), flush: None, trim: None }
+    }
+}
+
 /// The I/Os of one direction that completed in a period.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tally {
@@ -59,9 +78,56 @@ pub struct Interval {
     pub write: Tally,
     /// I/Os that ended with an error.
     pub errors: u64,
+    /// Flushes of the drive's cache, if there were any; they move no bytes.
+    pub flush: Option<Box<Tally>>,
+    /// Trims, if there were any; their bytes are those given up.
+    pub trim: Option<Box<Tally>>,
+    /// Whether it lies in its phase's ramp (fio's `ramp_time`), and counts for nothing but wear.
+    pub ramp: bool,
 }
 
 impl Interval {
+    /// One in which nothing happened.
+    #[must_use]
+    pub fn empty(seq: u64, phase: u32, t: Nanos, duration: Nanos) -> Self {
+        Self {
+            seq,
+            phase,
+            t,
+            duration,
+            read: Tally::new(Precision::Interval),
+            write: Tally::new(Precision::Interval),
+            errors: 0,
+            flush: None,
+            trim: None,
+            ramp: false,
+        }
+    }
+
+    /// Operations that ended in it, of whatever kind and however.
+    #[must_use]
+    pub fn ended(&self) -> u64 {
+        let of = |tally: &Option<Box<Tally>>| tally.as_ref().map_or(0, |tally| tally.ios);
+        self.read.ios + self.write.ios + of(&self.flush) + of(&self.trim) + self.errors
+    }
+
+    /// Adds the one that follows it in the same phase.
+    pub fn extend(&mut self, next: &Self) {
+        self.seq = next.seq;
+        self.t = next.t;
+        self.duration = self.duration + next.duration;
+        self.read.merge(&next.read);
+        self.write.merge(&next.write);
+        self.errors += next.errors;
+        for (mine, other) in [(&mut self.flush, &next.flush), (&mut self.trim, &next.trim)] {
+            match (mine.as_mut(), other) {
+                (Some(mine), Some(other)) => mine.merge(other),
+                (None, Some(other)) => *mine = Some(other.clone()),
+                (_, None) => {}
+            }
+        }
+    }
+
     /// Completions per second of both directions.
     #[must_use]
     pub fn iops(&self) -> f64 {
@@ -102,6 +168,8 @@ pub struct Sample {
     pub write: SampleTally,
     /// I/Os that ended with an error.
     pub errors: u64,
+    /// As in [`Interval`].
+    pub ramp: bool,
 }
 
 impl From<&Tally> for SampleTally {
@@ -126,6 +194,7 @@ impl From<&Interval> for Sample {
             read: (&interval.read).into(),
             write: (&interval.write).into(),
             errors: interval.errors,
+            ramp: interval.ramp,
         }
     }
 }
@@ -172,7 +241,9 @@ impl Serialize for TallyFigures<'_> {
 
 impl Serialize for Interval {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_struct("interval", 7)?;
+        // What most runs have none of is left out.
+        let more = usize::from(self.flush.is_some()) + usize::from(self.trim.is_some()) + usize::from(self.ramp);
+        let mut map = serializer.serialize_struct("interval", 7 + more)?;
         map.serialize_field("seq", &self.seq)?;
         map.serialize_field("phase", &self.phase)?;
         map.serialize_field("t_ms", &self.t.as_millis())?;
@@ -180,6 +251,15 @@ impl Serialize for Interval {
         map.serialize_field("read", &TallyFigures(&self.read, self.duration))?;
         map.serialize_field("write", &TallyFigures(&self.write, self.duration))?;
         map.serialize_field("errors", &self.errors)?;
+        if let Some(flush) = &self.flush {
+            map.serialize_field("flush", &TallyFigures(flush, self.duration))?;
+        }
+        if let Some(trim) = &self.trim {
+            map.serialize_field("trim", &TallyFigures(trim, self.duration))?;
+        }
+        if self.ramp {
+            map.serialize_field("ramp", &true)?;
+        }
         map.end()
     }
 }
@@ -192,19 +272,16 @@ mod tests {
     fn json_carries_units_in_its_names() {
         let mut write = Tally::new(Precision::Interval);
         write.record(Bytes(4096), Nanos(2_000_000));
-        let interval = Interval {
-            seq: 1,
-            phase: 0,
-            t: Nanos::from_secs(1),
-            duration: Nanos::from_secs(1),
-            read: Tally::new(Precision::Interval),
-            write,
-            errors: 0,
-        };
+        let mut interval = Interval { write, ..Interval::empty(1, 0, Nanos::from_secs(1), Nanos::from_secs(1)) };
         let json = serde_json::to_value(&interval).unwrap();
         assert_eq!(json["t_ms"], 1000);
         assert_eq!(json["write"]["bw_bytes_per_s"], 4096.0);
         assert_eq!(json["write"]["lat_ns"]["max"], 2_000_000);
         assert_eq!(json["read"]["lat_ns"]["p50"], serde_json::Value::Null);
+        assert_eq!(json.as_object().unwrap().len(), 7, "what was not asked for is left out");
+        interval.flush = Some(Box::new(Tally::new(Precision::Interval)));
+        interval.ramp = true;
+        let json = serde_json::to_value(&interval).unwrap();
+        assert_eq!((&json["flush"]["ios"], &json["ramp"]), (&0.into(), &true.into()));
     }
 }

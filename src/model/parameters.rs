@@ -6,6 +6,8 @@ use serde_json::{Map, Value};
 
 use super::units::Bytes;
 
+const EXPECTED: &str = "must be a number of bytes: a whole number, or text such as \"4k\", \"1m\", \"64g\"";
+
 /// Something is wrong with one field of a request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FieldError {
@@ -45,6 +47,13 @@ pub enum Kind {
     Choice {
         /// The words.
         words: &'static [&'static str],
+    },
+    /// `true` or `false`.
+    Flag,
+    /// Text in a form of its own, which the help tells.
+    Text {
+        /// Most bytes.
+        max: usize,
     },
 }
 
@@ -112,6 +121,12 @@ impl<'a> Reader<'a> {
                 Some(word) if words.contains(&word) => None,
                 _ => Some(format!("must be one of {}", words.join(", "))),
             },
+            Kind::Flag => flag_of(value).is_none().then(|| "must be true or false".to_owned()),
+            Kind::Text { max } => match value.as_str() {
+                Some(text) if text.len() <= max => None,
+                Some(text) => Some(format!("has {} bytes, must be at most {max}", text.len())),
+                None => Some("must be text".to_owned()),
+            },
         };
         if let Some(problem) = problem {
             self.refuse(name, problem);
@@ -149,6 +164,23 @@ impl<'a> Reader<'a> {
         self.lookup(parameter)?.as_str()
     }
 
+    /// `true` or `false`, if given.
+    #[must_use]
+    pub fn flag(&self, parameter: &Parameter) -> Option<bool> {
+        flag_of(self.lookup(parameter)?)
+    }
+
+    /// A value in a form of its own, if given; a mistake in it is noted.
+    pub fn parsed<T>(&mut self, parameter: &Parameter, parse: impl Fn(&str) -> Result<T, String>) -> Option<T> {
+        match parse(self.word(parameter)?) {
+            Ok(value) => Some(value),
+            Err(problem) => {
+                self.refuse(self.spelled(parameter), problem);
+                None
+            }
+        }
+    }
+
     /// Adds a mistake in `name`.
     pub fn refuse(&mut self, name: &str, detail: impl Into<String>) {
         let field = format!("parameters.{name}");
@@ -173,6 +205,24 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// fio writes 0 and 1, JSON false and true; a form sends either as text.
+fn flag_of(value: &Value) -> Option<bool> {
+    match value {
+        Value::Bool(flag) => Some(*flag),
+        Value::Number(number) => match number.as_u64() {
+            Some(0) => Some(false),
+            Some(1) => Some(true),
+            _ => None,
+        },
+        Value::String(text) => match text.trim() {
+            "0" | "false" => Some(false),
+            "1" | "true" => Some(true),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 fn integer_of(value: &Value) -> Option<u64> {
     match value {
         Value::Number(number) => number.as_u64(),
@@ -183,16 +233,23 @@ fn integer_of(value: &Value) -> Option<u64> {
 }
 
 fn bytes_of(value: &Value) -> Result<u64, String> {
-    const EXPECTED: &str = "must be a number of bytes: a whole number, or text such as \"4k\", \"1m\", \"64g\"";
     match value {
         Value::Number(number) => number.as_u64().ok_or_else(|| EXPECTED.to_owned()),
-        Value::String(text) if text.trim().is_empty() => Err(format!("is empty; {EXPECTED}")),
-        // `parse_size` takes fractions and would round them; a size is exact or refused.
-        Value::String(text) if text.contains(['.', '-', '+']) => Err(EXPECTED.to_owned()),
-        Value::String(text) => {
-            Config::new().with_binary().parse_size(text.trim()).map_err(|_| format!("is {text:?}; {EXPECTED}"))
-        }
+        Value::String(text) => bytes_of_text(text),
         _ => Err(EXPECTED.to_owned()),
+    }
+}
+
+/// A size in fio's words: `4k`, `1m`, `64g`, powers of 1024.
+///
+/// # Errors
+/// What would be right.
+pub fn bytes_of_text(text: &str) -> Result<u64, String> {
+    match text.trim() {
+        "" => Err(format!("is empty; {EXPECTED}")),
+        // `parse_size` takes fractions and would round them; a size is exact or refused.
+        text if text.contains(['.', '-', '+']) => Err(EXPECTED.to_owned()),
+        trimmed => Config::new().with_binary().parse_size(trimmed).map_err(|_| format!("is {text:?}; {EXPECTED}")),
     }
 }
 
@@ -240,6 +297,16 @@ mod tests {
         let found = errors(json!({ "iodepth": "x", "speed": 3 }));
         assert_eq!(found.len(), 2);
         assert!(found.iter().any(|error| error.detail.contains("size_bytes, iodepth")));
+    }
+
+    #[test]
+    fn a_flag_is_what_json_a_form_or_fio_calls_so() {
+        for (value, flag) in [(json!(true), true), (json!("false"), false), (json!(1), true), (json!("0"), false)] {
+            assert_eq!(flag_of(&value), Some(flag), "{value}");
+        }
+        for wrong in [json!(2), json!("yes"), json!(null), json!(0.5)] {
+            assert_eq!(flag_of(&wrong), None, "{wrong}");
+        }
     }
 
     #[test]

@@ -37,6 +37,16 @@ pub enum PhaseRole {
     RegionReadAfter,
     /// A workload of the user.
     Custom,
+    /// Written or read before the question is asked: spin-up, filling. Descriptive.
+    Prepare,
+    /// The same before and after something else. Descriptive.
+    Baseline,
+    /// One step of a sweep over a parameter. Descriptive: it says nothing about shingling.
+    Sweep,
+    /// A known load (a resilver, an object store), timed. Descriptive.
+    Bench,
+    /// What was written is read back and checked.
+    Verify,
 }
 
 /// When a phase is left out because an earlier one has answered.
@@ -52,7 +62,8 @@ pub enum Gate {
 }
 
 /// What a phase does.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(clippy::large_enum_variant, reason = "a plan has tens of phases; a box would only be in the way")]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "do")]
 pub enum Action {
     /// I/O.
@@ -84,6 +95,14 @@ pub struct Phase {
     pub bytes_to_write: Option<Bytes>,
     /// How long it takes at most, seconds of the engine's clock, as far as can be said before.
     pub estimated_s: u64,
+}
+
+impl Phase {
+    /// Whether it changes what is on the medium, be it by a trim alone.
+    #[must_use]
+    pub fn destroys(&self) -> bool {
+        matches!(&self.action, Action::Io(workload) if workload.rw.writes())
+    }
 }
 
 /// A run before it runs.

@@ -5,13 +5,14 @@ use nix::errno::Errno;
 use super::control::{Control, Order};
 use super::engine::{Completion, Io, Op, Source, Step};
 use super::event::{EventSink, ProbeEvent};
-use super::pattern::Pattern;
 use super::recorder::Recorder;
 use super::referee::Referee;
+use super::steady::Steady;
+use super::work::{Next, Work};
 use crate::model::interval::Interval;
 use crate::model::plan::Action;
-use crate::model::units::{Bytes, Nanos};
-use crate::model::workload::Workload;
+use crate::model::units::Nanos;
+use crate::model::workload::{Rw, Workload};
 
 /// Why a phase issues nothing more.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,23 +27,18 @@ pub enum Ended {
     Failed(String),
 }
 
-/// What a phase does, with its limits.
-enum Work {
-    Io { pattern: Pattern, number_ios: u64, io_size: u64 },
-    Idle,
-}
-
 /// The [`Source`] of one phase.
 ///
 /// Invariant: once `ended` is set nothing is issued, and it is never unset.
 pub struct PhaseDriver<'a> {
-    work: Work,
+    work: Option<Work>,
     runtime: Nanos,
+    ramp: Nanos,
+    in_ramp: bool,
+    steady: Option<Steady>,
     began: Nanos,
     paused_since: Option<Nanos>,
     paused: Nanos,
-    issued_ios: u64,
-    issued_bytes: u64,
     ended: Option<Ended>,
     early_stop: bool,
     control: &'a Control,
@@ -62,25 +58,23 @@ impl<'a> PhaseDriver<'a> {
         referee: &'a mut dyn Referee,
         sink: &'a mut dyn EventSink,
     ) -> Self {
-        let (work, runtime_s) = match action {
-            Action::Io(workload) => (
-                Work::Io {
-                    pattern: Pattern::new(workload),
-                    number_ios: workload.number_ios.unwrap_or(u64::MAX),
-                    io_size: workload.io_size_bytes.map_or(u64::MAX, |bytes| bytes.0),
-                },
-                workload.runtime_s,
-            ),
-            Action::Idle { runtime_s } => (Work::Idle, Some(*runtime_s)),
+        let (work, workload, runtime_s) = match action {
+            Action::Io(workload) => (Some(Work::new(workload)), Some(workload), workload.runtime_s),
+            Action::Idle { runtime_s } => (None, None, Some(*runtime_s)),
         };
+        let ramp = Nanos::from_secs(workload.map_or(0, |workload| workload.ramp_time_s));
+        if ramp.0 > 0 {
+            recorder.begin_ramp();
+        }
         Self {
             work,
             runtime: runtime_s.map_or(Nanos::MAX, Nanos::from_secs),
+            ramp,
+            in_ramp: ramp.0 > 0,
+            steady: workload.and_then(|workload| workload.steady).map(Steady::new),
             began: now,
             paused_since: None,
             paused: Nanos(0),
-            issued_ios: 0,
-            issued_bytes: 0,
             ended: None,
             early_stop,
             control,
@@ -93,11 +87,27 @@ impl<'a> PhaseDriver<'a> {
     /// Why it ended. `Done` if an engine returned before the phase said so itself.
     #[must_use]
     pub fn into_ended(self) -> Ended {
-        self.ended.unwrap_or_else(|| Ended::Done("nothing was left to do".to_owned()))
+        let ended = self.ended.unwrap_or_else(|| Ended::Done("nothing was left to do".to_owned()));
+        // Only now has everything come back that was asked for.
+        match (self.work.as_ref().and_then(Work::verification), ended) {
+            (Some(Err(wrong)), Ended::Done(_) | Ended::Answered(_) | Ended::Stopped) => Ended::Failed(wrong),
+            (Some(Ok(right)), Ended::Done(how)) => Ended::Done(format!("{how}; {right}")),
+            (_, ended) => ended,
+        }
+    }
+
+    /// Time of the phase without its pauses.
+    fn elapsed(&self, now: Nanos) -> Nanos {
+        now - (self.began + self.paused)
+    }
+
+    /// The reverse of [`elapsed`](Self::elapsed).
+    fn at(&self, elapsed: Nanos) -> Nanos {
+        self.began + self.paused + elapsed
     }
 
     fn deadline(&self) -> Nanos {
-        self.began + self.paused + self.runtime
+        self.at(self.ramp + self.runtime)
     }
 
     fn end(&mut self, why: Ended) {
@@ -109,6 +119,9 @@ impl<'a> PhaseDriver<'a> {
             && self.early_stop
         {
             self.end(Ended::Answered(answer));
+        }
+        if let Some(steady) = self.steady.as_mut().and_then(|steady| steady.observe(&interval)) {
+            self.end(Ended::Answered(steady));
         }
         self.sink.emit(ProbeEvent::Interval(Box::new(interval)));
     }
@@ -129,6 +142,28 @@ impl<'a> PhaseDriver<'a> {
         }
         order
     }
+
+    /// Closes what is due up to `now`, and the ramp when its time has come.
+    fn close_up_to(&mut self, now: Nanos) {
+        let ramp_end = self.at(self.ramp);
+        if self.in_ramp && now >= ramp_end {
+            while self.recorder.due() < ramp_end
+                && let Some(interval) = self.recorder.close_if_due(ramp_end)
+            {
+                self.deliver(interval);
+            }
+            self.in_ramp = false;
+            if let Some(interval) = self.recorder.end_ramp(ramp_end) {
+                self.deliver(interval);
+            }
+            if let Some(work) = &mut self.work {
+                work.restart(self.ramp);
+            }
+        }
+        while let Some(interval) = self.recorder.close_if_due(now) {
+            self.deliver(interval);
+        }
+    }
 }
 
 impl Source for PhaseDriver<'_> {
@@ -146,30 +181,48 @@ impl Source for PhaseDriver<'_> {
             Order::Pause => return Step::Hold,
             Order::Run => {}
         }
-        if now >= self.deadline() {
-            self.end(Ended::Done(format!("ran its {} s", self.runtime.as_millis() / 1_000)));
-            return Step::Finished;
+        if self.in_ramp {
+            self.close_up_to(now);
         }
         let deadline = self.deadline();
-        let (issued_ios, issued_bytes) = (self.issued_ios, self.issued_bytes);
-        let done = match &mut self.work {
-            Work::Idle => return Step::Wait(deadline),
-            Work::Io { number_ios, .. } if issued_ios >= *number_ios => format!("did its {number_ios} I/Os"),
-            Work::Io { io_size, .. } if issued_bytes >= *io_size => format!("moved its {}", Bytes(*io_size)),
-            Work::Io { pattern, .. } => {
-                let io = pattern.next_io();
-                self.issued_ios += 1;
-                self.issued_bytes += u64::from(io.len);
-                return Step::Issue(io);
+        let elapsed = self.elapsed(now);
+        let out_of_time = now >= deadline;
+        let ran = || format!("ran its {} s", self.runtime.as_millis() / 1_000);
+        let Some(work) = &mut self.work else {
+            if out_of_time {
+                self.end(Ended::Done(ran()));
+                return Step::Finished;
             }
+            return Step::Wait(deadline);
+        };
+        let done = match work.next(elapsed, out_of_time) {
+            Next::Issue(io) => return Step::Issue(io),
+            Next::Wait(until) if out_of_time => return Step::Wait(self.at(until)),
+            Next::Wait(until) => return Step::Wait(self.at(until).min(deadline)),
+            Next::OutOfTime => ran(),
+            Next::Done(how) => how,
         };
         self.end(Ended::Done(done));
         Step::Finished
     }
 
+    fn prepare(&mut self, io: &Io, data: &mut [u8]) -> bool {
+        self.work.as_mut().is_some_and(|work| work.prepare(io, data))
+    }
+
+    fn examine(&mut self, io: &Io, data: &[u8]) {
+        if self.work.as_mut().is_some_and(|work| !work.examine(io, data)) {
+            self.recorder.record_wrong();
+        }
+    }
+
     fn complete(&mut self, completion: &Completion) {
         self.tick(completion.completed);
         self.recorder.record(completion);
+        let elapsed = self.elapsed(completion.completed);
+        if let Some(work) = &mut self.work {
+            work.ended(elapsed);
+        }
         match completion.result {
             Ok(len) if len == completion.io.len => {}
             Ok(len) => self.end(Ended::Failed(format!("{} moved only {len} bytes", described(&completion.io)))),
@@ -182,10 +235,9 @@ impl Source for PhaseDriver<'_> {
         if self.paused_since.is_some() {
             return now + Nanos::from_millis(100);
         }
-        while let Some(interval) = self.recorder.close_if_due(now) {
-            self.deliver(interval);
-        }
-        self.recorder.due()
+        self.close_up_to(now);
+        let due = self.recorder.due();
+        if self.in_ramp { due.min(self.at(self.ramp)) } else { due }
     }
 }
 
@@ -193,6 +245,8 @@ fn described(io: &Io) -> String {
     let what = match io.op {
         Op::Read => "a read",
         Op::Write => "a write",
+        Op::Trim => "a trim",
+        Op::Flush { .. } => return "a flush".to_owned(),
     };
     format!("{what} of {} bytes at byte {}", io.len, io.offset)
 }
@@ -206,21 +260,24 @@ fn errno_text(number: i32) -> String {
         Errno::EREMOTEIO => " - the drive refused the command",
         Errno::EIO => " - the drive or its cable failed",
         Errno::EINVAL => " - the kernel refused the alignment or the size",
+        Errno::EOPNOTSUPP => " - the drive, or what lies under the file, cannot do this",
         _ => "",
     };
     format!("{errno:?} ({}){meaning}", errno.desc())
 }
 
-/// Largest I/O of a workload, for the engine's buffers.
+/// Largest I/O with data of a workload, for the engine's buffers.
 #[must_use]
 pub fn largest_io(workload: &Workload) -> u32 {
-    u32::try_from(workload.bs.0).unwrap_or(u32::MAX)
+    // A trim moves no data, however large it is.
+    let bytes = if matches!(workload.rw, Rw::Trim | Rw::RandTrim) { 0 } else { workload.bs.0 };
+    u32::try_from(bytes).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::workload::Rw;
+    use crate::model::units::Bytes;
     use crate::probe::referee::NoReferee;
 
     #[derive(Default)]
@@ -246,18 +303,7 @@ mod tests {
     }
 
     fn workload() -> Workload {
-        Workload {
-            rw: Rw::Read,
-            bs: Bytes(4096),
-            iodepth: 2,
-            offset_bytes: Bytes(0),
-            size_bytes: Bytes(1 << 20),
-            rwmixread: 50,
-            randseed: 1,
-            runtime_s: None,
-            number_ios: None,
-            io_size_bytes: None,
-        }
+        Workload { iodepth: 2, ..Workload::new(Rw::Read, Bytes(4096), Bytes(0), Bytes(1 << 20)) }
     }
 
     struct Parts {

@@ -18,6 +18,13 @@ pub enum Op {
     Read,
     /// Write to the medium.
     Write,
+    /// Tell the drive that these bytes are no longer needed.
+    Trim,
+    /// Have the drive put its cache onto the medium. Offset and length are 0.
+    Flush {
+        /// `fdatasync` instead of `fsync`: of a file target, not its metadata. The same to a whole device.
+        data_only: bool,
+    },
 }
 
 /// One I/O. Offset and length are bytes and multiples of the logical block.
@@ -27,7 +34,7 @@ pub struct Io {
     pub op: Op,
     /// First byte, from the start of the target.
     pub offset: u64,
-    /// Bytes; never 0.
+    /// Bytes; never 0, but of a flush.
     pub len: u32,
 }
 
@@ -61,6 +68,15 @@ pub enum Step {
 pub trait Source {
     /// The next step, with one free place in the queue. May be called again after `Finished`.
     fn next(&mut self, now: Nanos) -> Step;
+
+    /// Fills the first bytes of the buffer of a write that comes next. Says whether it did; otherwise
+    /// what the buffer holds is good enough. An engine without data does not ask.
+    fn prepare(&mut self, _io: &Io, _data: &mut [u8]) -> bool {
+        false
+    }
+
+    /// Looks at what a read brought, before that read is completed. An engine without data does not tell.
+    fn examine(&mut self, _io: &Io, _data: &[u8]) {}
 
     /// One I/O has ended.
     fn complete(&mut self, completion: &Completion);

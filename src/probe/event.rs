@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use tokio::sync::mpsc::{Sender, error::TrySendError};
 
-use crate::model::interval::{Interval, Tally};
+use crate::model::interval::{Interval, PhaseSums};
 use crate::model::units::Nanos;
 
 /// One thing that happened in a run, in order.
@@ -34,10 +34,8 @@ pub enum ProbeEvent {
         t: Nanos,
         /// Why, for a person.
         ended_by: String,
-        /// All its reads, at full precision.
-        read: Box<Tally>,
-        /// All its writes, at full precision.
-        write: Box<Tally>,
+        /// All it did, at full precision, without its ramp.
+        sums: Box<PhaseSums>,
     },
 }
 

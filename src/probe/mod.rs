@@ -4,7 +4,7 @@
 //!   run ──▶ phase by phase ──▶ Engine::run(iodepth, source)
 //!                                 │  next()       ▲ Step::Issue(Io)
 //!                                 ▼               │
-//!                              PhaseDriver ── Pattern (offsets)
+//!                              PhaseDriver ── Work: Pattern (offsets), Pacing, flushes, Verifier
 //!                                 │ complete(), tick()
 //!                                 ▼
 //!                              Recorder ──▶ one Interval a period ──▶ EventSink
@@ -20,10 +20,15 @@ pub mod control;
 pub mod driver;
 pub mod engine;
 pub mod event;
+mod pacing;
 pub mod pattern;
 pub mod psync;
 pub mod recorder;
 pub mod referee;
+mod replay;
 pub mod ring;
 pub mod run;
+mod steady;
 pub mod uring;
+mod verify;
+mod work;

@@ -1,72 +1,61 @@
-//! Which I/O comes next: offsets and directions of a workload, the same for the same seed.
+//! Which I/O comes next: offsets, sizes and directions of a workload, the same for the same seed.
+//!
+//! ```text
+//!   Pattern ── Stream (numjobs of them take turns, each in a part of the region of its own)
+//!                 │ where?  in order · uniform · every block once (permutation) · skewed
+//!                 │ how long?  bs, or one of bssplit
+//!                 └ what?  read, write, trim, or a trim and then the write of the same block
+//! ```
+//! Nothing in here allocates once it was made, whatever the size of the region.
 
-use rand::{RngExt, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
+mod hits;
+mod permutation;
+mod skewed;
+mod stream;
 
-use super::engine::{Io, Op};
-use crate::model::workload::{Rw, Workload};
+use super::engine::Io;
+use crate::model::workload::Workload;
+use stream::Stream;
+
+pub use hits::{HitRow, hit_table};
+pub(super) use permutation::mixed;
 
 /// An endless stream of I/Os within a workload's region.
 ///
-/// Invariants: every I/O lies within `offset..offset+size`; all blocks of the region come up,
+/// Invariants: every I/O lies within `offset..offset+size`; all blocks of the region can come up,
 /// also the last one where the region is no whole number of blocks (it is then shorter).
-/// Random offsets are uniform and may repeat, as fio's with `norandommap`.
 #[derive(Debug, Clone)]
 pub struct Pattern {
-    rw: Rw,
-    start: u64,
-    size: u64,
-    bs: u64,
-    blocks: u64,
-    next_block: u64,
-    read_percent: u8,
-    // xoshiro256++ has a period of 2^256 - 1 and 64-bit output, so regions beyond 2^32 blocks are
-    // covered; its stream is fixed by its definition, not by a library's version.
-    rng: Xoshiro256PlusPlus,
+    streams: Vec<Stream>,
+    turn: usize,
 }
 
 impl Pattern {
     /// The stream of `workload`, from its beginning.
     ///
-    /// Precondition, held by `model::profile::build`: `bs` and `size` are above 0.
+    /// Precondition, held by `model::profile::build`: `bs` and `size` are above 0, and every stream's part of the region
+    /// holds a block.
     #[must_use]
     pub fn new(workload: &Workload) -> Self {
-        let bs = workload.bs.0.max(1);
-        let read_percent = match workload.rw {
-            Rw::Read | Rw::RandRead => 100,
-            Rw::Write | Rw::RandWrite => 0,
-            Rw::Rw | Rw::RandRw => workload.rwmixread,
-        };
-        Self {
-            rw: workload.rw,
-            start: workload.offset_bytes.0,
-            size: workload.size_bytes.0,
-            bs,
-            blocks: workload.size_bytes.0.div_ceil(bs).max(1),
-            next_block: 0,
-            read_percent,
-            rng: Xoshiro256PlusPlus::seed_from_u64(workload.randseed),
-        }
+        let jobs = u64::from(workload.numjobs.max(1));
+        let unit = workload.smallest_bs().0.max(1);
+        // Parts are whole blocks; the last one has the odd tail.
+        let part = workload.size_bytes.0 / unit / jobs * unit;
+        let streams = (0..jobs)
+            .map(|job| {
+                let first = part * job;
+                let size = if job + 1 == jobs { workload.size_bytes.0 - first } else { part };
+                Stream::new(workload, job, workload.offset_bytes.0 + first, size)
+            })
+            .collect();
+        Self { streams, turn: 0 }
     }
 
     /// The next I/O.
     pub fn next_io(&mut self) -> Io {
-        let block = if self.rw.is_random() {
-            self.rng.random_range(0..self.blocks)
-        } else {
-            let block = self.next_block;
-            self.next_block = (block + 1) % self.blocks;
-            block
-        };
-        let op = match self.read_percent {
-            0 => Op::Write,
-            100 => Op::Read,
-            percent if self.rng.random_range(0..100u8) < percent => Op::Read,
-            _ => Op::Write,
-        };
-        let within = block * self.bs;
-        let len = self.bs.min(self.size - within);
-        Io { op, offset: self.start + within, len: u32::try_from(len).unwrap_or(u32::MAX) }
+        let io = self.streams[self.turn].next_io();
+        self.turn = (self.turn + 1) % self.streams.len();
+        io
     }
 }
 
@@ -74,37 +63,64 @@ impl Pattern {
 mod tests {
     use super::*;
     use crate::model::units::Bytes;
+    use crate::model::workload::{Distribution, Rw, SizeShare};
+    use crate::probe::engine::Op;
     use proptest::prelude::*;
 
     fn workload(rw: Rw, offset: u64, size: u64, bs: u64, seed: u64) -> Workload {
-        Workload {
-            rw,
-            bs: Bytes(bs),
-            iodepth: 1,
-            offset_bytes: Bytes(offset),
-            size_bytes: Bytes(size),
-            rwmixread: 50,
-            randseed: seed,
-            runtime_s: None,
-            number_ios: None,
-            io_size_bytes: None,
-        }
+        Workload { randseed: seed, ..Workload::new(rw, Bytes(bs), Bytes(offset), Bytes(size)) }
     }
 
     proptest! {
         #[test]
         fn nothing_lies_outside_the_region(
-            kind in 0usize..6, offset in 0u64..1 << 50, sectors in 1u64..1 << 40, bs_sectors in 1u64..4096, seed: u64
+            kind in 0usize..9, offset in 0u64..1 << 50, sectors in 64u64..1 << 40, bs_sectors in 1u64..4096, seed: u64,
+            once: bool, jobs in 1u32..9, shape in 0usize..5, split: bool
         ) {
-            let (size, bs) = (sectors * 512, bs_sectors * 512);
-            let mut pattern = Pattern::new(&workload(Rw::ALL[kind].1, offset * 512, size, bs, seed));
+            let (size, bs) = (sectors * 512, bs_sectors.min(sectors / u64::from(jobs)) * 512);
+            let mut asked = workload(Rw::ALL[kind].1, offset * 512, size, bs, seed);
+            asked.norandommap = !once;
+            asked.numjobs = jobs;
+            let shapes = ["random", "zipf:1.1", "pareto:0.3", "normal:30", "zoned:50/5:30/15:20/80"];
+            asked.random_distribution = shapes[shape].parse::<Distribution>().unwrap();
+            if split {
+                asked.bssplit = vec![
+                    SizeShare { bs: Bytes(512), percent: 30 },
+                    SizeShare { bs: Bytes(bs), percent: 70 },
+                ];
+            }
+            let mut pattern = Pattern::new(&asked);
             for _ in 0..50 {
                 let io = pattern.next_io();
                 prop_assert!(io.len > 0);
                 prop_assert!(io.offset >= offset * 512);
                 prop_assert!(io.offset + u64::from(io.len) <= offset * 512 + size);
                 prop_assert_eq!(io.offset % 512, 0);
+                prop_assert_eq!(io.len % 512, 0);
             }
+        }
+
+        #[test]
+        fn without_repetition_every_byte_is_written_once_with_the_odd_tail(
+            sectors in 8u64..4_000, bs_sectors in 1u64..64, seed: u64, jobs in 1u32..5
+        ) {
+            let bs_sectors = bs_sectors.min(sectors / u64::from(jobs));
+            let mut asked = workload(Rw::RandWrite, 512, sectors * 512, bs_sectors * 512, seed);
+            asked.norandommap = false;
+            asked.numjobs = jobs;
+            // Several streams end their passes at different times: each is asked for its own number of blocks.
+            let mut pattern = Pattern::new(&asked);
+            let mut seen = vec![0_u32; usize::try_from(sectors).unwrap() + 1];
+            for stream in &mut pattern.streams {
+                for _ in 0..stream.blocks() {
+                    let io = stream.next_io();
+                    for sector in io.offset / 512..(io.offset + u64::from(io.len)) / 512 {
+                        seen[usize::try_from(sector).unwrap()] += 1;
+                    }
+                }
+            }
+            prop_assert_eq!(seen[0], 0);
+            prop_assert!(seen[1..].iter().all(|count| *count == 1), "{seen:?}");
         }
     }
 
@@ -127,9 +143,50 @@ mod tests {
 
     #[test]
     fn random_offsets_reach_beyond_two_to_the_thirty_second_block() {
-        // 24 TB in 4 KiB blocks: more than 2^32 of them.
-        let mut pattern = Pattern::new(&workload(Rw::RandWrite, 0, 24_000_277_250_048, 4096, 3));
-        let highest = (0..1_000).map(|_| pattern.next_io().offset / 4096).max().unwrap();
-        assert!(highest > u64::from(u32::MAX), "{highest}");
+        // 24 TB in 4 KiB blocks: more than 2^32 of them, with repetition and without.
+        for once in [false, true] {
+            let mut asked = workload(Rw::RandWrite, 0, 24_000_277_250_048, 4096, 3);
+            asked.norandommap = !once;
+            let mut pattern = Pattern::new(&asked);
+            let highest = (0..1_000).map(|_| pattern.next_io().offset / 4096).max().unwrap();
+            assert!(highest > u64::from(u32::MAX), "{highest}");
+        }
+    }
+
+    #[test]
+    fn streams_take_turns_and_keep_to_their_own_part() {
+        let mut asked = workload(Rw::Write, 0, 8 * 4096, 4096, 1);
+        asked.numjobs = 4;
+        let mut pattern = Pattern::new(&asked);
+        let blocks: Vec<_> = (0..8).map(|_| pattern.next_io().offset / 4096).collect();
+        assert_eq!(blocks, [0, 2, 4, 6, 1, 3, 5, 7]);
+    }
+
+    #[test]
+    fn gaps_are_left_out_and_the_next_pass_begins_at_the_start() {
+        let mut asked = workload(Rw::Write, 0, 10 * 4096, 4096, 1);
+        asked.skip_bytes = Bytes(2 * 4096);
+        let mut pattern = Pattern::new(&asked);
+        let blocks: Vec<_> = (0..5).map(|_| pattern.next_io().offset / 4096).collect();
+        assert_eq!(blocks, [0, 3, 6, 9, 0]);
+    }
+
+    #[test]
+    fn trimwrite_writes_the_block_it_has_just_trimmed() {
+        let mut pattern = Pattern::new(&workload(Rw::TrimWrite, 0, 2 * 4096, 4096, 1));
+        let ios: Vec<_> = (0..4).map(|_| pattern.next_io()).map(|io| (io.op, io.offset)).collect();
+        assert_eq!(ios, [(Op::Trim, 0), (Op::Write, 0), (Op::Trim, 4096), (Op::Write, 4096)]);
+    }
+
+    #[test]
+    fn sizes_come_in_their_shares_and_at_their_alignment() {
+        let mut asked = workload(Rw::RandWrite, 0, 1 << 40, 65_536, 1);
+        asked.bssplit = vec![SizeShare { bs: Bytes(4096), percent: 60 }, SizeShare { bs: Bytes(65_536), percent: 40 }];
+        asked.blockalign = Some(Bytes(8192));
+        let mut pattern = Pattern::new(&asked);
+        let ios: Vec<_> = (0..10_000).map(|_| pattern.next_io()).collect();
+        let small = ios.iter().filter(|io| io.len == 4096).count();
+        assert!((5_800..6_200).contains(&small), "{small}");
+        assert!(ios.iter().all(|io| io.offset % 8192 == 0 && (io.len == 4096 || io.len == 65_536)));
     }
 }

@@ -1,7 +1,7 @@
 //! From completions to one interval a period.
 
 use crate::model::histogram::Precision;
-use crate::model::interval::{Interval, Tally};
+use crate::model::interval::{Interval, PhaseSums, Tally};
 use crate::model::units::{Bytes, Nanos};
 use crate::probe::engine::{Completion, Op};
 
@@ -16,9 +16,11 @@ pub struct Recorder {
     began: Nanos,
     read: Tally,
     write: Tally,
+    flush: Option<Box<Tally>>,
+    trim: Option<Box<Tally>>,
     errors: u64,
-    phase_read: Tally,
-    phase_write: Tally,
+    ramp: bool,
+    sums: PhaseSums,
 }
 
 impl Recorder {
@@ -32,9 +34,11 @@ impl Recorder {
             began: Nanos(0),
             read: Tally::new(Precision::Interval),
             write: Tally::new(Precision::Interval),
+            flush: None,
+            trim: None,
             errors: 0,
-            phase_read: Tally::new(Precision::Phase),
-            phase_write: Tally::new(Precision::Phase),
+            ramp: false,
+            sums: PhaseSums::default(),
         }
     }
 
@@ -42,8 +46,20 @@ impl Recorder {
     pub fn begin_phase(&mut self, phase: u32, now: Nanos) {
         self.phase = phase;
         self.began = now;
-        self.phase_read = Tally::new(Precision::Phase);
-        self.phase_write = Tally::new(Precision::Phase);
+        self.ramp = false;
+        self.sums = PhaseSums::default();
+    }
+
+    /// What follows counts for nothing, until [`end_ramp`](Self::end_ramp).
+    pub fn begin_ramp(&mut self) {
+        self.ramp = true;
+    }
+
+    /// The ramp ends now, and the open interval with it.
+    pub fn end_ramp(&mut self, now: Nanos) -> Option<Interval> {
+        let interval = (now > self.began).then(|| self.close(now));
+        self.ramp = false;
+        interval
     }
 
     /// When the open interval is due.
@@ -62,18 +78,17 @@ impl Recorder {
     ///
     /// What was counted before the pause is returned as a shorter interval, if there was anything.
     pub fn skip_to(&mut self, pause_began: Nanos, now: Nanos) -> Option<Interval> {
-        let counted = self.read.ios + self.write.ios + self.errors > 0;
+        let rare = self.flush.is_some() || self.trim.is_some();
+        let counted = rare || self.read.ios + self.write.ios + self.errors > 0;
         let interval = (counted && pause_began > self.began).then(|| self.close(pause_began));
         self.began = now;
         interval
     }
 
     /// The phase ends now: closes what is open, and gives the phase's sums.
-    pub fn end_phase(&mut self, now: Nanos) -> (Option<Interval>, Tally, Tally) {
+    pub fn end_phase(&mut self, now: Nanos) -> (Option<Interval>, PhaseSums) {
         let interval = (now > self.began).then(|| self.close(now));
-        let read = std::mem::replace(&mut self.phase_read, Tally::new(Precision::Phase));
-        let write = std::mem::replace(&mut self.phase_write, Tally::new(Precision::Phase));
-        (interval, read, write)
+        (interval, std::mem::take(&mut self.sums))
     }
 
     /// Counts one completion into the open interval.
@@ -82,14 +97,27 @@ impl Recorder {
             Ok(len) => {
                 let latency = completion.completed - completion.issued;
                 let (now, phase) = match completion.io.op {
-                    Op::Read => (&mut self.read, &mut self.phase_read),
-                    Op::Write => (&mut self.write, &mut self.phase_write),
+                    Op::Read => (&mut self.read, &mut self.sums.read),
+                    Op::Write => (&mut self.write, &mut self.sums.write),
+                    Op::Trim => {
+                        (rare(&mut self.trim, Precision::Interval), rare(&mut self.sums.trim, Precision::Phase))
+                    }
+                    Op::Flush { .. } => {
+                        (rare(&mut self.flush, Precision::Interval), rare(&mut self.sums.flush, Precision::Phase))
+                    }
                 };
                 now.record(Bytes(u64::from(len)), latency);
-                phase.record(Bytes(u64::from(len)), latency);
+                if !self.ramp {
+                    phase.record(Bytes(u64::from(len)), latency);
+                }
             }
             Err(_) => self.errors += 1,
         }
+    }
+
+    /// Counts an I/O that came back and was wrong.
+    pub fn record_wrong(&mut self) {
+        self.errors += 1;
     }
 
     fn close(&mut self, end: Nanos) -> Interval {
@@ -101,11 +129,19 @@ impl Recorder {
             read: std::mem::replace(&mut self.read, Tally::new(Precision::Interval)),
             write: std::mem::replace(&mut self.write, Tally::new(Precision::Interval)),
             errors: std::mem::take(&mut self.errors),
+            flush: self.flush.take(),
+            trim: self.trim.take(),
+            ramp: self.ramp,
         };
         self.next_seq += 1;
         self.began = end;
         interval
     }
+}
+
+/// A tally that most intervals do without: made when it is first needed.
+fn rare(tally: &mut Option<Box<Tally>>, precision: Precision) -> &mut Tally {
+    tally.get_or_insert_with(|| Box::new(Tally::new(precision)))
 }
 
 #[cfg(test)]
@@ -144,9 +180,29 @@ mod tests {
             }
             recorder.record(&done(Op::Read, at));
         }
-        let (last, read, write) = recorder.end_phase(Nanos::from_millis(2_300));
+        let (last, sums) = recorder.end_phase(Nanos::from_millis(2_300));
         ios += last.unwrap().read.ios;
-        assert_eq!((ios, read.ios, write.ios), (4, 4, 0));
+        assert_eq!((ios, sums.read.ios, sums.write.ios), (4, 4, 0));
+    }
+
+    #[test]
+    fn a_ramp_is_recorded_and_flagged_and_is_in_no_sum() {
+        let mut recorder = Recorder::new(Nanos::from_secs(1));
+        recorder.begin_phase(0, Nanos(0));
+        recorder.begin_ramp();
+        recorder.record(&done(Op::Write, 100));
+        let ramp = recorder.end_ramp(Nanos::from_millis(500)).unwrap();
+        assert_eq!((ramp.ramp, ramp.write.ios, ramp.duration), (true, 1, Nanos::from_millis(500)));
+        recorder.record(&done(Op::Write, 600));
+        recorder.record(&Completion {
+            io: Io { op: Op::Flush { data_only: true }, offset: 0, len: 0 },
+            result: Ok(0),
+            ..done(Op::Write, 700)
+        });
+        let (last, sums) = recorder.end_phase(Nanos::from_millis(900));
+        let last = last.unwrap();
+        assert_eq!((last.ramp, last.ended(), sums.write.ios), (false, 2, 1));
+        assert_eq!((last.flush.unwrap().ios, sums.flush.unwrap().ios, sums.trim), (1, 1, None));
     }
 
     #[test]

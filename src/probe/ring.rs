@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use nix::errno::Errno;
 
 use super::buffer::Ring;
-use super::engine::{Completion, Engine, EngineError, Io, Source, Step};
+use super::engine::{Completion, Engine, EngineError, Io, Op, Source, Step};
 use crate::device::Claimed;
 use crate::model::units::Nanos;
 
@@ -67,7 +67,7 @@ impl Engine for RingEngine {
         let count = u16::try_from(iodepth).unwrap_or(u16::MAX).max(1);
         let len = usize::try_from(max_len).unwrap_or(usize::MAX);
         let ring = self.ring(count, len).map_err(|source| EngineError::Ring { iodepth, source })?;
-        let nothing = (Io { op: super::engine::Op::Read, offset: 0, len: 0 }, Nanos(0));
+        let nothing = (Io { op: Op::Read, offset: 0, len: 0 }, Nanos(0));
         let mut queue = Queue { ring, start: self.start, places: vec![nothing; usize::from(count)] };
         queue.until_finished(source).map_err(|source| EngineError::Ring { iodepth, source })
     }
@@ -114,6 +114,13 @@ impl Queue {
             let now = self.now();
             match source.next(now) {
                 Step::Issue(io) => {
+                    let mut issued = now;
+                    if io.op == Op::Write
+                        && let Some(data) = self.ring.next_buffer(io.len)
+                        && source.prepare(&io, data)
+                    {
+                        issued = self.now();
+                    }
                     let Some(place) = self.ring.queue(io) else {
                         // It does not fit: told as the kernel would.
                         let result = Err(Errno::EINVAL as i32);
@@ -121,7 +128,7 @@ impl Queue {
                         continue;
                     };
                     if let Some(slot) = self.places.get_mut(usize::from(place)) {
-                        *slot = (io, now);
+                        *slot = (io, issued);
                     }
                     queued += 1;
                     if queued == SUBMIT_EVERY {
@@ -150,8 +157,18 @@ impl Queue {
     fn reap(&mut self, source: &mut dyn Source) {
         while let Some((place, answer)) = self.ring.reap() {
             let Some((io, issued)) = self.places.get(usize::from(place)).copied() else { continue };
-            let result = u32::try_from(answer).map_err(|_| -answer);
-            source.complete(&Completion { io, issued, completed: self.now(), result });
+            let completed = self.now();
+            let result = match (io.op, u32::try_from(answer)) {
+                // Both do all or nothing, and answer 0.
+                (Op::Trim | Op::Flush { .. }, Ok(_)) => Ok(io.len),
+                (_, answered) => answered.map_err(|_| -answer),
+            };
+            if let (Op::Read, Ok(moved)) = (io.op, result)
+                && let Some(data) = self.ring.data(place, moved)
+            {
+                source.examine(&io, data);
+            }
+            source.complete(&Completion { io, issued, completed, result });
         }
     }
 }

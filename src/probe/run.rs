@@ -40,7 +40,7 @@ pub fn carry_out(
         recorder.begin_phase(index, began);
         sink.emit(ProbeEvent::PhaseBegan { phase: index, t: began });
         let (iodepth, max_len) = match &phase.action {
-            Action::Io(workload) => (workload.iodepth, largest_io(workload)),
+            Action::Io(workload) => (workload.in_flight(), largest_io(workload)),
             Action::Idle { .. } => (1, 0),
         };
         let mut driver =
@@ -48,7 +48,7 @@ pub fn carry_out(
         let result = engine.run(iodepth, max_len, &mut driver);
         let ended = driver.into_ended();
         let now = engine.now();
-        let (last, read, write) = recorder.end_phase(now);
+        let (last, sums) = recorder.end_phase(now);
         if let Some(interval) = last {
             // The phase is over: what the referee learns from its last interval counts for the next.
             let _ = referee.observe(&interval);
@@ -59,13 +59,7 @@ pub fn carry_out(
             Ended::Stopped => "stopped".to_owned(),
             Ended::Failed(why) => why.clone(),
         };
-        sink.emit(ProbeEvent::PhaseEnded {
-            phase: index,
-            t: now,
-            ended_by,
-            read: Box::new(read),
-            write: Box::new(write),
-        });
+        sink.emit(ProbeEvent::PhaseEnded { phase: index, t: now, ended_by, sums: Box::new(sums) });
         if let Err(error) = result {
             return Outcome::EngineFailed(error);
         }

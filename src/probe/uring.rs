@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
+use nix::fcntl::FallocateFlags;
 use tokio_uring::buf::BoundedBuf;
 use tokio_uring::buf::fixed::{FixedBuf, FixedBufRegistry};
 
@@ -116,6 +117,10 @@ impl Engine for UringEngine {
     }
 }
 
+fn usize_of_len(len: u32) -> usize {
+    usize::try_from(len).unwrap_or(usize::MAX)
+}
+
 struct Queue<'a> {
     file: tokio_uring::fs::File,
     registered: bool,
@@ -136,10 +141,17 @@ impl Queue<'_> {
             let step = self.source.borrow_mut().next(now);
             match step {
                 Step::Issue(io) => {
+                    let issued = if self.prepare(&io, &mut buffer) { self.now() } else { now };
                     let result;
                     (result, buffer) = self.carry_out(io, buffer).await;
-                    let completion = Completion { io, issued: now, completed: self.now(), result };
-                    self.source.borrow_mut().complete(&completion);
+                    let completion = Completion { io, issued, completed: self.now(), result };
+                    let mut source = self.source.borrow_mut();
+                    if let (Op::Read, Ok(moved)) = (io.op, result)
+                        && let Some(data) = buffer.get(..usize_of_len(moved))
+                    {
+                        source.examine(&io, data);
+                    }
+                    source.complete(&completion);
                 }
                 Step::Wait(until) => {
                     let wait = (until - self.now()).to_duration().min(HEARTBEAT);
@@ -152,19 +164,40 @@ impl Queue<'_> {
     }
 
     async fn carry_out(&self, io: Io, buffer: FixedBuf) -> (Result<u32, i32>, FixedBuf) {
-        let len = usize::try_from(io.len).unwrap_or(usize::MAX);
-        let slice = buffer.slice(..len);
-        let (result, slice) = match (io.op, self.registered) {
-            (Op::Read, true) => self.file.read_fixed_at(slice, io.offset).await,
-            (Op::Write, true) => self.file.write_fixed_at(slice, io.offset).await,
-            (Op::Read, false) => self.file.read_at(slice, io.offset).await,
-            (Op::Write, false) => self.file.write_at(slice, io.offset).submit().await,
+        let writes = match io.op {
+            Op::Read => false,
+            Op::Write => true,
+            Op::Trim | Op::Flush { .. } => return (self.carry_out_without_data(io).await, buffer),
+        };
+        let slice = buffer.slice(..usize_of_len(io.len));
+        let (result, slice) = match (writes, self.registered) {
+            (false, true) => self.file.read_fixed_at(slice, io.offset).await,
+            (true, true) => self.file.write_fixed_at(slice, io.offset).await,
+            (false, false) => self.file.read_at(slice, io.offset).await,
+            (true, false) => self.file.write_at(slice, io.offset).submit().await,
         };
         let result = match result {
             Ok(moved) => Ok(u32::try_from(moved).unwrap_or(u32::MAX)),
             Err(error) => Err(error.raw_os_error().unwrap_or(nix::errno::Errno::EIO as i32)),
         };
         (result, slice.into_inner())
+    }
+
+    /// A hole punched into a block device is a discard of its blocks (Linux 4.9, block/fops.c).
+    async fn carry_out_without_data(&self, io: Io) -> Result<u32, i32> {
+        let punch = FallocateFlags::FALLOC_FL_PUNCH_HOLE | FallocateFlags::FALLOC_FL_KEEP_SIZE;
+        let result = match io.op {
+            Op::Flush { data_only: true } => self.file.sync_data().await,
+            Op::Flush { data_only: false } => self.file.sync_all().await,
+            _ => self.file.fallocate(io.offset, u64::from(io.len), punch.bits()).await,
+        };
+        // Both do all or nothing.
+        result.map(|()| io.len).map_err(|error| error.raw_os_error().unwrap_or(nix::errno::Errno::EIO as i32))
+    }
+
+    fn prepare(&self, io: &Io, buffer: &mut FixedBuf) -> bool {
+        let Some(data) = buffer.get_mut(..usize_of_len(io.len)) else { return false };
+        io.op == Op::Write && self.source.borrow_mut().prepare(io, data)
     }
 
     /// Waits until every place has ended, and closes periods meanwhile, also when nothing completes.

@@ -140,7 +140,7 @@ impl Active {
     /// A period ended.
     pub fn advance(&mut self, interval: &Interval) {
         self.tracker.advance(&self.run.plan, interval);
-        if interval.read.ios + interval.write.ios + interval.errors > 0 {
+        if interval.ended() > 0 {
             self.last_completion = Instant::now();
             self.run.stalled = false;
         }

@@ -19,7 +19,7 @@ use super::zones::Zones;
 use crate::analysis;
 use crate::backend::{Backend, Fresh};
 use crate::model::drive::{Drive, Inventory};
-use crate::model::interval::{Interval, Tally};
+use crate::model::interval::{Interval, PhaseSums};
 use crate::model::recording::{Basis, Recording, RecordingState};
 use crate::model::run::{Progress, RefusedReason, Run, RunId, RunState, StopReason};
 use crate::probe::event::ProbeEvent;
@@ -85,7 +85,7 @@ pub async fn start(
 /// Results that wait for the next commit.
 enum Pending {
     Interval(RunId, Box<Interval>),
-    Sums { run: RunId, phase: u32, read: Box<Tally>, write: Box<Tally> },
+    Sums { run: RunId, phase: u32, sums: Box<PhaseSums> },
 }
 
 /// What happens next.
@@ -258,9 +258,9 @@ impl Driver {
                 active.advance(&interval);
                 self.pending.push(Pending::Interval(id, interval));
             }
-            JobEvent::Probe(ProbeEvent::PhaseEnded { phase, t, ended_by, read, write }) => {
+            JobEvent::Probe(ProbeEvent::PhaseEnded { phase, t, ended_by, sums }) => {
                 active.phase_ended(phase, t, ended_by);
-                self.pending.push(Pending::Sums { run: id, phase, read, write });
+                self.pending.push(Pending::Sums { run: id, phase, sums });
             }
             JobEvent::Ended(Ok(outcome)) => {
                 active.conclude(outcome);
@@ -286,7 +286,7 @@ impl Driver {
         }
         let results = self.pending.iter().map(|pending| match pending {
             Pending::Interval(run, interval) => Entry::Interval(*run, interval),
-            Pending::Sums { run, phase, read, write } => Entry::PhaseSums { run: *run, phase: *phase, read, write },
+            Pending::Sums { run, phase, sums } => Entry::PhaseSums { run: *run, phase: *phase, sums },
         });
         let changed = self.runs.values().filter(|(active, _)| active.dirty);
         let entries: Vec<_> = results.chain(changed.map(|(active, _)| Entry::Run(&active.run))).collect();

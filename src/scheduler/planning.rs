@@ -3,7 +3,7 @@
 use crate::backend::{Backend, ResolveError};
 use crate::model::drive::{DeviceKind, Drive, Inventory};
 use crate::model::parameters::FieldError;
-use crate::model::plan::Plan;
+use crate::model::plan::{Phase, Plan};
 use crate::model::profile::{Pace, Target, build};
 use crate::model::run::{RefusedReason, RunRequest};
 use crate::model::units::Bytes;
@@ -37,7 +37,7 @@ pub fn plan(backend: &Backend, inventory: &Inventory, request: &RunRequest) -> R
     let target =
         Target { capacity: drive.capacity_bytes, logical_block: drive.logical_block_bytes, pace: assumed_pace(&drive) };
     let built = build(request.profile, &request.parameters, target).map_err(PlanError::Parameters)?;
-    let destructive = built.phases.iter().any(|phase| phase.bytes_to_write != Some(Bytes(0)));
+    let destructive = built.phases.iter().any(Phase::destroys);
     let refused = backend.check(&drive, destructive);
     let losses =
         if destructive && refused.is_empty() { backend.losses(&drive, built.offset, built.size) } else { Vec::new() };

@@ -34,8 +34,12 @@ impl Tracker {
 
     /// An interval has ended.
     pub fn advance(&mut self, plan: &Plan, interval: &Interval) {
-        self.phase_ios += interval.read.ios + interval.write.ios;
-        self.phase_bytes += interval.read.bytes.0 + interval.write.bytes.0;
+        // A ramp wears the drive as any I/O does, but brings the phase no nearer to its limits.
+        if !interval.ramp {
+            let trims = interval.trim.as_ref();
+            self.phase_ios += interval.read.ios + interval.write.ios + trims.map_or(0, |trims| trims.ios);
+            self.phase_bytes += interval.read.bytes.0 + interval.write.bytes.0 + trims.map_or(0, |trims| trims.bytes.0);
+        }
         self.progress.written_bytes += interval.write.bytes;
         self.progress.read_bytes += interval.read.bytes;
         self.progress.last_seq = interval.seq;
@@ -74,7 +78,8 @@ impl Tracker {
                 let ios = workload.number_ios.map(|whole| share(self.phase_ios, whole));
                 let bytes = workload.io_size_bytes.map(|whole| share(self.phase_bytes, whole.0));
                 let done = ios.into_iter().chain(bytes).reduce(f64::max);
-                (workload.runtime_s.map(|limit| f64_of(limit) - in_phase_s), done)
+                let limit_s = workload.runtime_s.map(|limit| limit.saturating_add(workload.ramp_time_s));
+                (limit_s.map(|limit| f64_of(limit) - in_phase_s), done)
             }
         };
         let by_work_s = match by_work {

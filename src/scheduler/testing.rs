@@ -63,13 +63,5 @@ pub fn written(second: u64, ios: u64) -> Interval {
     for _ in 0..ios {
         write.record(Bytes(4096), Nanos::from_millis(10));
     }
-    Interval {
-        seq: second,
-        phase: 0,
-        t: Nanos::from_secs(second),
-        duration: Nanos::from_secs(1),
-        read: Tally::new(Precision::Interval),
-        write,
-        errors: 0,
-    }
+    Interval { write, ..Interval::empty(second, 0, Nanos::from_secs(second), Nanos::from_secs(1)) }
 }

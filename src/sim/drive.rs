@@ -22,6 +22,8 @@ const READS_PER_DRAIN: u32 = 8;
 const LINGER_MS: f64 = 10.0;
 /// In-drive time to acknowledge a cached write or to find a block in DRAM, ms (syn).
 const FIRMWARE_MS: f64 = 0.02;
+/// In-drive time of a trim, ms (syn).
+const TRIM_MS: f64 = 0.05;
 
 /// A drive in use. Its whole future is a function of the preset, the seed and the I/Os.
 #[derive(Debug, Clone)]
@@ -95,28 +97,45 @@ impl SimDrive {
     /// # Errors
     /// As [`submit`](Self::submit).
     pub fn submit_flagged(&mut self, now: Nanos, op: Op, offset: u64, len: u64, fua: bool) -> Result<Nanos, i32> {
+        if let Op::Flush { .. } = op {
+            return Ok(self.flush(now));
+        }
         if len == 0 || !offset.is_multiple_of(self.logical_block) || !len.is_multiple_of(self.logical_block) {
             return Err(EINVAL);
         }
         if offset.checked_add(len).is_none_or(|end| end > self.capacity) {
-            return Err(if op == Op::Write { ENOSPC } else { EINVAL });
+            return Err(if op == Op::Read { EINVAL } else { ENOSPC });
         }
         let (start, queue) = self.interface.admit(now);
         let done = match &mut self.inside {
+            // No simulated drive makes use of a trim: what was given up stays where it is (syn).
+            _ if op == Op::Trim => start + millis(TRIM_MS),
             Mechanism::Disk(disk) => match op {
                 Op::Read => disk.read(&mut self.interface, start, queue, offset, len),
-                Op::Write => disk.write(&mut self.interface, start, queue, offset, len, fua),
+                _ => disk.write(&mut self.interface, start, queue, offset, len, fua),
             },
             Mechanism::Flash(flash) => {
                 let ready = match op {
                     Op::Read => flash.read(start),
-                    Op::Write => flash.write(start, len),
+                    _ => flash.write(start, len),
                 };
                 self.interface.transfer(start, ready, len)
             }
         };
         self.interface.occupy(done);
         Ok(done)
+    }
+
+    /// Everything acknowledged so far is on the medium when it returns; a drive with nothing to do answers at once.
+    fn flush(&mut self, now: Nanos) -> Nanos {
+        let (start, _) = self.interface.admit(now);
+        let done = match &mut self.inside {
+            Mechanism::Disk(disk) => disk.flush(start),
+            Mechanism::Flash(flash) => flash.flush(start),
+        };
+        let done = done + millis(FIRMWARE_MS);
+        self.interface.occupy(done);
+        done
     }
 
     /// Bytes of acknowledged writes that are not at home (in a media cache or a shingled disk's cache area).
@@ -187,6 +206,23 @@ impl Disk {
         done
     }
 
+    /// Puts all cached writes away. The drive learns that the last sector is good when it has come round: up to one more
+    /// revolution (syn).
+    fn flush(&mut self, start: Nanos) -> Nanos {
+        self.catch_up(start);
+        if self.cache.is_empty() {
+            // What it puts away by itself may still be under way.
+            return self.free_at.max(start);
+        }
+        while !self.cache.is_empty() {
+            self.drain_one(start);
+        }
+        let turn = self.media.params().revolution_ms * self.media.noise().uniform();
+        self.free_at = self.free_at + millis(turn);
+        self.quiet_since = self.free_at;
+        self.free_at
+    }
+
     fn read(&mut self, interface: &mut Interface, start: Nanos, queue: u64, offset: u64, len: u64) -> Nanos {
         self.catch_up(start);
         let done = if self.cache.holds(offset, len) {
@@ -233,6 +269,31 @@ mod tests {
         assert!(done < Nanos(200_000), "{done}");
         let mut read = SimDrive::new(&preset::cmr_14tb(), 1);
         assert!(read.submit(Nanos(0), Op::Read, 1 << 43, 4096).unwrap() > Nanos(5_000_000));
+    }
+
+    #[test]
+    fn a_flush_takes_as_long_as_the_cache_is_full_and_none_when_it_is_empty() {
+        let flush = |writes: u64| {
+            let mut drive = SimDrive::new(&preset::cmr_14tb(), 1);
+            let mut now = Nanos(0);
+            for nth in 0..writes {
+                now = drive.submit(now, Op::Write, nth << 37, 4096).unwrap();
+            }
+            let done = drive.submit(now, Op::Flush { data_only: false }, 0, 0).unwrap();
+            let again = drive.submit(done, Op::Flush { data_only: true }, 0, 0).unwrap();
+            assert!(again - done < Nanos(1_000_000), "nothing is left to flush: {}", again - done);
+            done - now
+        };
+        let (none, few, many) = (flush(0), flush(2), flush(50));
+        assert!(none < few && few < many && many > Nanos(100_000_000), "{none} {few} {many}");
+    }
+
+    #[test]
+    fn a_trim_costs_little_and_stays_inside() {
+        let preset = preset::dm_14tb();
+        let mut drive = SimDrive::new(&preset, 1);
+        assert!(drive.submit(Nanos(0), Op::Trim, 0, 1 << 30).unwrap() < Nanos(1_000_000));
+        assert_eq!(drive.submit(Nanos(0), Op::Trim, preset.capacity(), 4096), Err(ENOSPC));
     }
 
     #[test]

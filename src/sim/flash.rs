@@ -48,6 +48,11 @@ impl Flash {
         *channel
     }
 
+    /// When everything written so far has left the buffer, asked at `at`.
+    pub fn flush(&mut self, at: Nanos) -> Nanos {
+        at.max(self.pipe_free)
+    }
+
     /// When a write of `len` bytes that arrives at `at` may be acknowledged.
     pub fn write(&mut self, at: Nanos, len: u64) -> Nanos {
         let params = &self.params;

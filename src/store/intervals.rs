@@ -5,7 +5,7 @@ use sqlx::SqliteConnection;
 use super::rows::{self, signed};
 use super::{Store, StoreError, runs};
 use crate::model::histogram::{LatencyHistogram, Precision};
-use crate::model::interval::{Interval, Sample, Tally};
+use crate::model::interval::{Interval, PhaseSums, Sample};
 use crate::model::run::{Run, RunId};
 
 /// One thing to be stored.
@@ -19,10 +19,8 @@ pub enum Entry<'a> {
         run: RunId,
         /// Index in the plan.
         phase: u32,
-        /// Its reads.
-        read: &'a Tally,
-        /// Its writes.
-        write: &'a Tally,
+        /// Its sums.
+        sums: &'a PhaseSums,
     },
     /// A run's state, progress, phases, verdict.
     Run(&'a Run),
@@ -49,9 +47,7 @@ impl Store {
         for entry in entries {
             match *entry {
                 Entry::Interval(run, interval) => insert(&mut transaction, run, interval).await?,
-                Entry::PhaseSums { run, phase, read, write } => {
-                    sums(&mut transaction, run, phase, read, write).await?;
-                }
+                Entry::PhaseSums { run, phase, sums } => store_sums(&mut transaction, run, phase, sums).await?,
                 Entry::Run(run) => runs::update(&mut transaction, run).await?,
             }
         }
@@ -109,8 +105,8 @@ impl Store {
         rows.iter().rev().map(rows::interval).collect()
     }
 
-    /// Each phase that has intervals as one interval: sums of all of them, and, once the phase has
-    /// ended, its latencies.
+    /// Each phase that has intervals as one interval: sums of all of them but its ramp's, and, once the
+    /// phase has ended, its latencies.
     ///
     /// # Errors
     /// What SQLite said.
@@ -118,32 +114,36 @@ impl Store {
         let rows = sqlx::query(
             "SELECT phase, MAX(seq) AS seq, MAX(t_ns) AS t_ns, SUM(duration_ns) AS duration_ns,
                     SUM(read_ios) AS read_ios, SUM(read_bytes) AS read_bytes, SUM(write_ios) AS write_ios,
-                    SUM(write_bytes) AS write_bytes, SUM(errors) AS errors, NULL AS read_lat, NULL AS write_lat
-             FROM intervals WHERE run = (SELECT key FROM runs WHERE id = ?) GROUP BY phase ORDER BY phase",
+                    SUM(write_bytes) AS write_bytes, SUM(errors) AS errors, NULL AS read_lat, NULL AS write_lat,
+                    SUM(flush_ios) AS flush_ios, NULL AS flush_lat, SUM(trim_ios) AS trim_ios,
+                    SUM(trim_bytes) AS trim_bytes, NULL AS trim_lat, NULL AS ramp
+             FROM intervals WHERE run = (SELECT key FROM runs WHERE id = ?) AND ramp IS NULL GROUP BY phase ORDER BY phase",
         )
         .bind(run.to_string())
         .fetch_all(&self.reader)
         .await?;
         let mut totals = rows.iter().map(rows::interval).collect::<Result<Vec<_>, _>>()?;
-        for (phase, read, write) in self.phase_latencies(run).await? {
+        for (phase, [read, write, flush, trim]) in self.phase_latencies(run).await? {
             if let Some(total) = totals.iter_mut().find(|total| total.phase == phase) {
                 total.read.lat = read;
                 total.write.lat = write;
+                for (tally, lat) in [(&mut total.flush, flush), (&mut total.trim, trim)] {
+                    if let Some(tally) = tally {
+                        tally.lat = lat;
+                    }
+                }
             }
         }
         Ok(totals)
     }
 
-    /// The latency sums of each phase of a run: `(phase, reads, writes)`.
+    /// The latency sums of each phase of a run: `(phase, [reads, writes, flushes, trims])`.
     ///
     /// # Errors
     /// What SQLite said.
-    pub async fn phase_latencies(
-        &self,
-        run: RunId,
-    ) -> Result<Vec<(u32, LatencyHistogram, LatencyHistogram)>, StoreError> {
+    pub async fn phase_latencies(&self, run: RunId) -> Result<Vec<(u32, [LatencyHistogram; 4])>, StoreError> {
         let rows = sqlx::query(
-            "SELECT phase, read_lat, write_lat FROM phases
+            "SELECT phase, read_lat, write_lat, flush_lat, trim_lat FROM phases
              WHERE run = (SELECT key FROM runs WHERE id = ?) ORDER BY phase",
         )
         .bind(run.to_string())
@@ -152,8 +152,8 @@ impl Store {
         rows.iter()
             .map(|row| {
                 let phase: u32 = sqlx::Row::try_get(row, "phase")?;
-                let read = rows::histogram(row, "read_lat", Precision::Phase)?;
-                Ok((phase, read, rows::histogram(row, "write_lat", Precision::Phase)?))
+                let of = |column| rows::histogram(row, column, Precision::Phase);
+                Ok((phase, [of("read_lat")?, of("write_lat")?, of("flush_lat")?, of("trim_lat")?]))
             })
             .collect()
     }
@@ -162,8 +162,8 @@ impl Store {
 async fn insert(connection: &mut SqliteConnection, run: RunId, interval: &Interval) -> Result<(), StoreError> {
     sqlx::query(
         "INSERT INTO intervals (run, seq, phase, t_ns, duration_ns, read_ios, read_bytes, write_ios, write_bytes,
-                                errors, read_lat, write_lat)
-         VALUES ((SELECT key FROM runs WHERE id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                                errors, read_lat, write_lat, flush_ios, flush_lat, trim_ios, trim_bytes, trim_lat, ramp)
+         VALUES ((SELECT key FROM runs WHERE id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )
     .bind(run.to_string())
     .bind(signed(interval.seq))
@@ -177,27 +177,35 @@ async fn insert(connection: &mut SqliteConnection, run: RunId, interval: &Interv
     .bind(signed(interval.errors))
     .bind(interval.read.lat.encode())
     .bind(interval.write.lat.encode())
+    .bind(interval.flush.as_ref().map(|tally| signed(tally.ios)))
+    .bind(interval.flush.as_ref().map(|tally| tally.lat.encode()))
+    .bind(interval.trim.as_ref().map(|tally| signed(tally.ios)))
+    .bind(interval.trim.as_ref().map(|tally| signed(tally.bytes.0)))
+    .bind(interval.trim.as_ref().map(|tally| tally.lat.encode()))
+    .bind(interval.ramp.then_some(1_i64))
     .execute(connection)
     .await?;
     Ok(())
 }
 
-async fn sums(
+async fn store_sums(
     connection: &mut SqliteConnection,
     run: RunId,
     phase: u32,
-    read: &Tally,
-    write: &Tally,
+    sums: &PhaseSums,
 ) -> Result<(), StoreError> {
     sqlx::query(
-        "INSERT INTO phases (run, phase, read_lat, write_lat)
-         VALUES ((SELECT key FROM runs WHERE id = ?1), ?2, ?3, ?4)
-         ON CONFLICT (run, phase) DO UPDATE SET read_lat = ?3, write_lat = ?4",
+        "INSERT INTO phases (run, phase, read_lat, write_lat, flush_lat, trim_lat)
+         VALUES ((SELECT key FROM runs WHERE id = ?1), ?2, ?3, ?4, ?5, ?6)
+         ON CONFLICT (run, phase)
+         DO UPDATE SET read_lat = ?3, write_lat = ?4, flush_lat = ?5, trim_lat = ?6",
     )
     .bind(run.to_string())
     .bind(phase)
-    .bind(read.lat.encode())
-    .bind(write.lat.encode())
+    .bind(sums.read.lat.encode())
+    .bind(sums.write.lat.encode())
+    .bind(sums.flush.as_ref().map(|tally| tally.lat.encode()))
+    .bind(sums.trim.as_ref().map(|tally| tally.lat.encode()))
     .execute(connection)
     .await?;
     Ok(())

@@ -104,6 +104,13 @@ pub fn histogram(row: &SqliteRow, column: &str, precision: Precision) -> Result<
         .map_err(|error| StoreError::Row { what: "histogram", why: error.to_string() })
 }
 
+/// A tally that most intervals do not have.
+fn rare_tally(row: &SqliteRow, ios: &str, bytes: Option<&str>, lat: &str) -> Result<Option<Box<Tally>>, StoreError> {
+    let Some(ios) = optional_unsigned(row, ios)? else { return Ok(None) };
+    let bytes = bytes.map(|column| optional_unsigned(row, column)).transpose()?.flatten().unwrap_or(0);
+    Ok(Some(Box::new(Tally { ios, bytes: Bytes(bytes), lat: histogram(row, lat, Precision::Interval)? })))
+}
+
 /// A row of `intervals`.
 pub fn interval(row: &SqliteRow) -> Result<Interval, StoreError> {
     Ok(Interval {
@@ -122,5 +129,9 @@ pub fn interval(row: &SqliteRow) -> Result<Interval, StoreError> {
             lat: histogram(row, "write_lat", Precision::Interval)?,
         },
         errors: unsigned(row, "errors")?,
+        // A flush moves no bytes, so it has no column for them.
+        flush: rare_tally(row, "flush_ios", None, "flush_lat")?,
+        trim: rare_tally(row, "trim_ios", Some("trim_bytes"), "trim_lat")?,
+        ramp: optional_unsigned(row, "ramp")?.is_some(),
     })
 }

@@ -244,7 +244,15 @@ async fn latency(State(state): State<AppState>, Path(id): Path<String>) -> Resul
         .phase_latencies(run.id)
         .await?
         .iter()
-        .map(|(phase, read, write)| json!({ "phase": phase, "read": figures(read), "write": figures(write) }))
+        .map(|(phase, [read, write, flush, trim])| {
+            let mut sums = json!({ "phase": phase, "read": figures(read), "write": figures(write) });
+            for (name, lat) in [("flush", flush), ("trim", trim)] {
+                if lat.count() > 0 {
+                    sums[name] = figures(lat);
+                }
+            }
+            sums
+        })
         .collect();
     Ok(Json(json!({ "phases": phases })))
 }

@@ -16,13 +16,8 @@ pub fn downsample(intervals: Vec<Interval>, points: usize) -> Vec<Interval> {
     let mut room = 0;
     for interval in intervals {
         match merged.last_mut() {
-            Some(last) if room > 0 && last.phase == interval.phase => {
-                last.seq = interval.seq;
-                last.t = interval.t;
-                last.duration = last.duration + interval.duration;
-                last.read.merge(&interval.read);
-                last.write.merge(&interval.write);
-                last.errors += interval.errors;
+            Some(last) if room > 0 && (last.phase, last.ramp) == (interval.phase, interval.ramp) => {
+                last.extend(&interval);
                 room -= 1;
             }
             _ => {
@@ -44,15 +39,7 @@ mod tests {
     fn interval(seq: u64, phase: u32, latency_ms: u64) -> Interval {
         let mut write = Tally::new(Precision::Interval);
         write.record(Bytes(4096), Nanos::from_millis(latency_ms));
-        Interval {
-            seq,
-            phase,
-            t: Nanos::from_secs(seq),
-            duration: Nanos::from_secs(1),
-            read: Tally::new(Precision::Interval),
-            write,
-            errors: 0,
-        }
+        Interval { write, ..Interval::empty(seq, phase, Nanos::from_secs(seq), Nanos::from_secs(1)) }
     }
 
     #[test]

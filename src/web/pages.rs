@@ -126,7 +126,7 @@ fn choices<'a>(reading: &'a [RefusedReason], writing: &'a [RefusedReason]) -> Ve
     Profile::ALL
         .into_iter()
         .map(|profile| {
-            let refused = if profile == Profile::SmrQuick { writing } else { reading };
+            let refused = if profile.writes() == Some(true) { writing } else { reading };
             ProfileChoice { profile, refused }
         })
         .collect()

@@ -156,7 +156,14 @@ fn only_read(plan: &Plan, measured: &Measured) -> Recording {
         ),
         _ => String::new(),
     };
-    let why = if plan.destructive { "The run ended before anything was written" } else { "This run wrote nothing" };
+    let wrote = measured.phases.iter().any(|facts| facts.writes.ios > 0);
+    let why = if wrote {
+        "What this run wrote is no test for shingling"
+    } else if plan.destructive {
+        "The run ended before anything was written"
+    } else {
+        "This run wrote nothing"
+    };
     let sentence = format!("{why}, so it says nothing about shingling.{floor}{places}");
     answer(RecordingState::NotShown, Basis::None, 0.0, sentence)
 }

@@ -183,15 +183,8 @@ mod tests {
     fn a_label_and_fio_say_the_same_rate_in_their_own_units() {
         let mut tally = Tally::new(crate::model::histogram::Precision::Interval);
         tally.record(Bytes(150 * MIB), Nanos(1));
-        let mut interval = Interval {
-            seq: 1,
-            phase: 0,
-            t: Nanos::from_secs(1),
-            duration: Nanos::from_secs(1),
-            read: tally.clone(),
-            write: Tally::new(crate::model::histogram::Precision::Interval),
-            errors: 0,
-        };
+        let second = Nanos::from_secs(1);
+        let mut interval = Interval { read: tally.clone(), ..Interval::empty(1, 0, second, second) };
         assert_eq!(tally_rate(&tally, &interval, "MB/s"), "157");
         assert_eq!(tally_rate(&tally, &interval, "MiB/s"), "150");
         interval.duration = Nanos(0);

@@ -14,7 +14,7 @@ pub struct MethodsPage<'a> {
 }
 
 impl MethodsPage<'_> {
-    fn profiles(&self) -> [Profile; 3] {
+    fn profiles(&self) -> [Profile; Profile::ALL.len()] {
         Profile::ALL
     }
 }

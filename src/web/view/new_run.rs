@@ -22,11 +22,7 @@ impl ProfileChoice<'_> {
     /// Whether it overwrites what is on the drive: `None` when a parameter decides.
     #[must_use]
     pub fn writes(&self) -> Option<bool> {
-        match self.profile {
-            Profile::Inspect => Some(false),
-            Profile::SmrQuick => Some(true),
-            Profile::Custom => None,
-        }
+        self.profile.writes()
     }
 }
 
@@ -59,7 +55,8 @@ impl Field {
     fn words(&self) -> &'static [&'static str] {
         match self.parameter.kind {
             Kind::Choice { words } => words,
-            Kind::Bytes { .. } | Kind::Integer { .. } => &[],
+            Kind::Flag => &["false", "true"],
+            Kind::Bytes { .. } | Kind::Integer { .. } | Kind::Text { .. } => &[],
         }
     }
 
@@ -76,7 +73,7 @@ impl Field {
     fn range(&self) -> Option<String> {
         let told = |number: u64| if number == 0 { "0".to_owned() } else { format::grouped(number) };
         match self.parameter.kind {
-            Kind::Choice { .. } => None,
+            Kind::Choice { .. } | Kind::Flag | Kind::Text { .. } => None,
             Kind::Integer { min, max: u64::MAX } => Some(format!("{} or more", told(min))),
             Kind::Integer { min, max } => Some(format!("{} to {}", told(min), told(max))),
             Kind::Bytes { .. } => Some("Bytes, or with k, m, g, t (powers of 1024)".to_owned()),

@@ -78,7 +78,9 @@ pub(super) fn io_of(phase: &Phase) -> String {
     match &phase.action {
         Action::Idle { .. } => "no I/O".to_owned(),
         Action::Io(workload) => {
-            format!("{}, {}, {} in flight", workload.rw.as_str(), workload.bs.binary(), workload.iodepth)
+            let up_to = if workload.bssplit.is_empty() { "" } else { "up to " };
+            let bs = workload.bs.binary();
+            format!("{}, {up_to}{bs}, {} in flight", workload.rw.as_str(), workload.in_flight())
         }
     }
 }

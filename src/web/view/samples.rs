@@ -13,7 +13,7 @@ use crate::model::drive::{
 use crate::model::histogram::Precision;
 use crate::model::interval::{Interval, Tally};
 use crate::model::page::Pages;
-use crate::model::plan::{Action, Plan};
+use crate::model::plan::{Action, Phase, Plan};
 use crate::model::profile::{Pace, Profile, Target, build};
 use crate::model::recording::{Basis, Evidence, Points, Recording, RecordingState};
 use crate::model::run::{PhaseOutcome, Progress, Run, RunId, RunState, StopReason};
@@ -291,9 +291,12 @@ pub fn plan(drive: &Drive, profile: Profile) -> Plan {
         given.insert("rw".to_owned(), "randrw".into());
         given.insert("runtime_s".to_owned(), 600.into());
     }
+    if profile == Profile::Replay {
+        given.insert("log".to_owned(), "fio version 2 iolog\nf write 0 4096\n".into());
+    }
     let target = Target { capacity: drive.capacity_bytes, logical_block: drive.logical_block_bytes, pace: Pace::DISK };
     let built = build(profile, &given, target).unwrap();
-    let destructive = profile != Profile::Inspect;
+    let destructive = built.phases.iter().any(Phase::destroys);
     let losses = vec![
         Content { device: drive.name.clone(), what: "GPT partition table".to_owned(), label: None },
         Content {
@@ -409,15 +412,7 @@ pub fn intervals(run: &Run) -> Vec<Interval> {
 }
 
 fn empty(seq: u64, phase: u32) -> Interval {
-    Interval {
-        seq,
-        phase,
-        t: Nanos(0),
-        duration: Nanos::from_secs(1),
-        read: Tally::new(Precision::Interval),
-        write: Tally::new(Precision::Interval),
-        errors: 0,
-    }
+    Interval::empty(seq, phase, Nanos(0), Nanos::from_secs(1))
 }
 
 /// The intervals of each phase as one.

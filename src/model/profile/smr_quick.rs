@@ -1,0 +1,101 @@
+//! `smr-quick`: is it shingled? As soon as that is clear.
+
+use super::definition::Definition;
+use super::making::{LARGE, Making, SMALL, phase};
+use super::reread::reread;
+use super::words::{FLOOR_S, IDLE_S, IODEPTH, LARGE_BYTES, PHASE_LIMIT_S, WRITES};
+use crate::model::plan::{Action, Gate, Phase, PhaseRole};
+use crate::model::units::{Bytes, GIB, MIB};
+use crate::model::workload::Rw;
+
+/// See its description.
+pub const PROFILE: Definition = Definition {
+    name: "smr-quick",
+    question: "Is it shingled, although it does not say so?",
+    description: "Measures how fast the head can move, then writes 4 KiB blocks all over the drive until the \
+                  rate collapses or every known cache would be full; then 1 MiB blocks; then reads freshly \
+                  scattered blocks back in order. Stops as soon as the answer is clear. Overwrites the region.",
+    writes: Some(true),
+    parameters: &[FLOOR_S, WRITES, LARGE_BYTES, IODEPTH, IDLE_S, PHASE_LIMIT_S],
+    phases,
+};
+
+/// Below this a region for every phase cannot be laid out.
+pub const SMALLEST_SMR_TARGET: u64 = 16 * MIB;
+
+fn phases(making: &mut Making<'_>) -> Vec<Phase> {
+    if !making.needs(SMALLEST_SMR_TARGET) {
+        return Vec::new();
+    }
+    let region = making.region;
+    let depth = making.depth(8);
+    let limit_s = making.number(&PHASE_LIMIT_S, 7_200);
+    let large_bytes = making
+        .reader
+        .bytes(&LARGE_BYTES)
+        .map_or_else(|| (64 * GIB).min(region.size.saturating_mul(2)), |bytes| bytes.0);
+    let idle_s = making.number(&IDLE_S, 120);
+
+    let mut small = making.whole(Rw::RandWrite, making.block_of(SMALL), depth, making.seed(1));
+    small.number_ios = Some(making.number(&WRITES, 600_000));
+    small.runtime_s = Some(limit_s);
+    let mut large = making.whole(Rw::RandWrite, making.block_of(LARGE), depth, making.seed(2));
+    large.io_size_bytes = Some(Bytes(large_bytes));
+    large.runtime_s = Some(limit_s);
+    let mut recovery = small.clone();
+    recovery.randseed = making.seed(3);
+    recovery.number_ios = Some(20_000);
+    recovery.runtime_s = Some(30);
+
+    let mut phases = vec![making.floor(1, PhaseRole::Floor)];
+    if depth != 1 {
+        phases.push(making.floor(depth, PhaseRole::FloorDeep));
+    }
+    phases.push(making.large_floor(depth));
+    let mut random_small = phase(
+        "random-4k",
+        "Does the rate collapse after so many small writes all over the drive?",
+        PhaseRole::RandomSmall,
+        Action::Io(small),
+    );
+    random_small.early_stop = true;
+    phases.push(random_small);
+    let mut random_large =
+        phase("random-1m", "Does the rate collapse after so many bytes?", PhaseRole::RandomLarge, Action::Io(large));
+    random_large.early_stop = true;
+    random_large.gate = Gate::UnlessCliff;
+    phases.push(random_large);
+    phases.extend(reread(making));
+    if idle_s > 0 {
+        let mut idle = phase("idle", "The drive is left alone", PhaseRole::Idle, Action::Idle { runtime_s: idle_s });
+        idle.gate = Gate::IfCliff;
+        let mut again = phase(
+            "recovery",
+            "Did it free some of its cache while it was left alone?",
+            PhaseRole::Recovery,
+            Action::Io(recovery),
+        );
+        again.gate = Gate::IfCliff;
+        phases.extend([idle, again]);
+    }
+    note_small_region(making);
+    phases
+}
+
+/// What a region that is small against a disk's cache cannot show.
+pub fn note_small_region(making: &mut Making<'_>) {
+    let region = making.region;
+    if region.size < 100 * GIB {
+        making.notes.push(format!(
+            "The region is {}: a drive-managed disk may hide a cache larger than that, so the absence of a \
+             cliff will say little.",
+            Bytes(region.size)
+        ));
+    } else if region.size < (1024 * GIB).min(region.capacity / 10 * 9) {
+        making.notes.push(format!(
+            "The region is {}: over less than 1 TiB a drive-managed disk cleans many blocks at once and may keep \
+             up, so the absence of a cliff will not prove a conventional disk.",
+            Bytes(region.size)
+        ));
+    }
+}

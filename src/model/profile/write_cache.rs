@@ -1,0 +1,54 @@
+//! `write-cache`: what does the drive's volatile cache do?
+
+use super::definition::Definition;
+use super::making::{Making, SMALL, phase};
+use super::words::{BS, IODEPTH, PHASE_S};
+use crate::model::parameters::{Kind, Parameter};
+use crate::model::plan::{Action, Phase, PhaseRole};
+use crate::model::workload::Rw;
+
+/// See its description.
+pub const PROFILE: Definition = Definition {
+    name: "write-cache",
+    question: "How much of its writing is only in its cache when it says that it is done?",
+    description: "The same writes without a flush, with one flush at the end that is counted, and with a flush after each \
+                  write. The cache stays as the drive has it, on or off. Overwrites the region.",
+    writes: Some(true),
+    parameters: &[KIND, BS, IODEPTH, PHASE_S],
+    phases,
+};
+
+const KIND: Parameter = Parameter {
+    name: "rw",
+    alias: None,
+    kind: Kind::Choice { words: &["write", "randwrite"] },
+    default: "randwrite",
+    help: "Kind of I/O.",
+};
+
+fn phases(making: &mut Making<'_>) -> Vec<Phase> {
+    let rw = making.rw(&KIND, Rw::RandWrite);
+    let bs = making.block_size(&BS, SMALL);
+    let depth = making.depth(1);
+    making.check_buffers(&BS, bs, depth);
+    let seconds = making.number(&PHASE_S, 60);
+    making
+        .notes
+        .push("The drive's write cache is left as it is; switching it off and on is not part of this yet.".to_owned());
+    let steps = [
+        ("no-flush", "Writes without a flush: acknowledged as soon as the drive likes", 0, false),
+        ("flush-at-end", "The same, and one flush at the end, whose time counts", 0, true),
+        ("flush-each", "A flush after each write: what a database asks for", 1, false),
+    ];
+    steps
+        .into_iter()
+        .zip(1..)
+        .map(|((name, purpose, fsync, end_fsync), nth)| {
+            let mut workload = making.whole(rw, bs, depth, making.seed(nth));
+            workload.runtime_s = Some(seconds);
+            workload.fsync = fsync;
+            workload.end_fsync = end_fsync;
+            phase(name, purpose, PhaseRole::Bench, Action::Io(workload))
+        })
+        .collect()
+}
