@@ -202,7 +202,8 @@ impl EventSink for Sums {
 fn child(engine: &str, path: &Path, rw: &str, iodepth: u32, seconds: u64) {
     let root = SysRoot::host();
     let drive = device::resolve(&root, &device::scan(&root), path.to_str().unwrap()).unwrap().drive;
-    let parameters = json!({ "rw": rw, "bs": "4k", "iodepth": iodepth, "runtime": seconds, "size": LEN });
+    let parameters =
+        json!({ "rw": rw, "norandommap": true, "bs": "4k", "iodepth": iodepth, "runtime": seconds, "size": LEN });
     let Value::Object(parameters) = parameters else { panic!("an object") };
     let target = Target { capacity: drive.capacity_bytes, logical_block: drive.logical_block_bytes, pace: Pace::FLASH };
     let built = build(Profile::Custom, &parameters, target).unwrap();

@@ -4,7 +4,7 @@
 //!   scheduler ──▶ Store::record(batch) ── one short transaction ──▶ SQLite (one connection)
 //!   web       ──▶ Store::{run, runs, intervals, …} ───────────────▶ SQLite (a few connections)
 //! ```
-//! Rows are not domain types: [`rows`] is the only place where one becomes the other. No transaction
+//! Rows are not domain types: `rows` is the only place where one becomes the other. No transaction
 //! is ever held open while something else is awaited, so a reader or a long run blocks nobody.
 
 mod drives;

@@ -15,7 +15,7 @@ pub const PROFILE: Definition = Definition {
     description: "Objects of 4 MiB, 16 in flight: written one after the other, then read in random order, with a figure for \
                   each second. As the bench of Ceph's own tools does on one drive. Overwrites the part it writes.",
     writes: Some(true),
-    parameters: &[OBJECT_BYTES, OBJECTS, IODEPTH, READ_S],
+    parameters: &[OBJECT_BYTES, OBJECTS, Parameter { default: "16", ..IODEPTH }, READ_S],
     phases,
 };
 

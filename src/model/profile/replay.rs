@@ -16,7 +16,7 @@ pub const PROFILE: Definition = Definition {
                   fast as they go. A recording of a larger drive is scaled down to the region. Overwrites whatever \
                   the recording wrote.",
     writes: None,
-    parameters: &[LOG, SCALE, NO_STALL, IODEPTH],
+    parameters: &[LOG, SCALE, NO_STALL, Parameter { default: "32", ..IODEPTH }],
     phases,
 };
 

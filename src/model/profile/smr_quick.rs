@@ -4,6 +4,7 @@ use super::definition::Definition;
 use super::making::{LARGE, Making, SMALL, phase};
 use super::reread::reread;
 use super::words::{FLOOR_S, IDLE_S, IODEPTH, LARGE_BYTES, PHASE_LIMIT_S, WRITES};
+use crate::model::parameters::Parameter;
 use crate::model::plan::{Action, Gate, Phase, PhaseRole};
 use crate::model::units::{Bytes, GIB, MIB};
 use crate::model::workload::Rw;
@@ -16,7 +17,7 @@ pub const PROFILE: Definition = Definition {
                   rate collapses or every known cache would be full; then 1 MiB blocks; then reads freshly \
                   scattered blocks back in order. Stops as soon as the answer is clear. Overwrites the region.",
     writes: Some(true),
-    parameters: &[FLOOR_S, WRITES, LARGE_BYTES, IODEPTH, IDLE_S, PHASE_LIMIT_S],
+    parameters: &[FLOOR_S, WRITES, LARGE_BYTES, Parameter { default: "8", ..IODEPTH }, IDLE_S, PHASE_LIMIT_S],
     phases,
 };
 

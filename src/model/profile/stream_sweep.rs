@@ -18,7 +18,7 @@ pub const PROFILE: Definition = Definition {
                   off, mixed with reads, and each block trimmed before it is written. A shingled disk that keeps few \
                   zones open slows down at some number. Overwrites the region.",
     writes: Some(true),
-    parameters: &[STREAMS, MIXES, BS, PHASE_S],
+    parameters: &[STREAMS, MIXES, Parameter { default: "1m", ..BS }, PHASE_S],
     phases,
 };
 

@@ -16,7 +16,7 @@ pub const PROFILE: Definition = Definition {
                   capacity (a drive that begins again at its start), lost writes and damage, and says where. Overwrites the \
                   region.",
     writes: Some(true),
-    parameters: &[PASSES, BS, IODEPTH],
+    parameters: &[PASSES, Parameter { default: "1m", ..BS }, Parameter { default: "8", ..IODEPTH }],
     phases,
 };
 

@@ -25,7 +25,7 @@ pub const IODEPTH: Parameter = Parameter {
     name: "iodepth",
     alias: None,
     kind: Kind::Integer { min: 1, max: 1024 },
-    default: "1 (smr-quick: 8)",
+    default: "1",
     help: "I/Os in flight.",
 };
 pub const RUNTIME_S: Parameter = Parameter {
