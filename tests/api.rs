@@ -243,6 +243,65 @@ fn the_hidden_shingled_disk_is_found_out_the_conventional_one_is_not_accused_and
 }
 
 #[test]
+fn a_simulated_drive_shows_its_page_b1_with_fields_beside_bytes() {
+    let dir = scratch();
+    let service = Service::simulated(dir.path());
+    let drive = service.drive("sim-dm-14tb");
+    let id = drive["id"].as_str().unwrap();
+    assert!(drive.get("pages").is_none(), "bytes are no part of a list");
+    let page = service.get(&format!("/api/v1/drives/{id}/vpd/b1")).json();
+    assert_eq!((page["page"].as_str(), page["length"].as_u64()), (Some("b1"), Some(64)));
+    assert!(page["bytes_hex"].as_str().unwrap().starts_with("00b1003c"));
+    let fields = page["fields"].as_array().unwrap();
+    let zoned = fields.iter().find(|field| field["name"] == "ZONED").unwrap();
+    assert_eq!((zoned["byte"].as_u64(), zoned["bits"].as_str()), (Some(8), Some("5:4")));
+    assert_eq!(service.get(&format!("/api/v1/drives/{id}/vpd/B1")).json()["page"], "b1");
+
+    let problem = service.get(&format!("/api/v1/drives/{id}/vpd/b6")).problem(404);
+    assert!(problem["detail"].as_str().unwrap().contains("00, b1"), "{problem}");
+    for wrong in ["b", "0xb1", "zz", "b1b1", "log-30"] {
+        service.get(&format!("/api/v1/drives/{id}/vpd/{wrong}")).problem(422);
+    }
+    service.get("/api/v1/drives/00000000-0000-0000-0000-000000000000/vpd/b1").problem(404);
+}
+
+#[test]
+fn a_drive_without_zones_says_so_and_why() {
+    let dir = scratch();
+    let service = Service::simulated(dir.path());
+    let id = service.drive("sim-cmr-14tb")["id"].as_str().unwrap().to_owned();
+    let problem = service.get(&format!("/api/v1/drives/{id}/zones")).problem(409);
+    assert!(problem["detail"].as_str().unwrap().contains("no zones"), "{problem}");
+    service.get(&format!("/api/v1/drives/{id}/zones?from=x")).problem(422);
+}
+
+#[test]
+fn a_recorded_host_shows_the_pages_it_was_recorded_with() {
+    let dir = scratch();
+    let hosts = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/hosts");
+    let usb = format!("{hosts}/qemu-usb-storage-QEMUHARDDISK@6.1.0");
+    let service = Service::start(dir.path(), &["--sysroot", &usb]);
+    let id = service.drive("sdg")["id"].as_str().unwrap().to_owned();
+    let problem = service.get(&format!("/api/v1/drives/{id}/vpd/b1")).problem(404);
+    let detail = problem["detail"].as_str().unwrap();
+    assert!(detail.contains("USB") && detail.contains("what helps"), "{detail}");
+    drop(service);
+
+    let dir = scratch();
+    let ahci = format!("{hosts}/qemu-ahci-ST8000DM004-2CX1@6.12.95");
+    let service = Service::start(dir.path(), &["--sysroot", &ahci]);
+    let drives = service.get("/api/v1/drives").json();
+    let id = drives["drives"][0]["id"].as_str().unwrap().to_owned();
+    let page = service.get(&format!("/api/v1/drives/{id}/vpd/89")).json();
+    let fields = page["fields"].as_array().unwrap();
+    let model = fields.iter().find(|field| field["name"] == "Model number").unwrap();
+    assert!(model["value"].as_str().unwrap().starts_with("ST8000DM004-2CX"), "{model}");
+    assert!(page["source"].as_str().unwrap().ends_with("vpd_pg89"));
+    let page = service.get(&format!("/drives/{id}"));
+    assert!(page.text.contains("Pages the drive answered") && page.text.contains("ZONED"));
+}
+
+#[test]
 fn every_profile_can_be_planned_and_its_sums_are_those_of_its_phases() {
     let dir = scratch();
     let service = Service::simulated(dir.path());
@@ -315,63 +374,4 @@ fn sweeps_and_benches_run_and_claim_nothing_about_shingling() {
         let sentence = over["verdict"]["sentence"].as_str().unwrap();
         assert!(sentence.contains("no test for shingling"), "{profile}: {sentence}");
     }
-}
-
-#[test]
-fn a_simulated_drive_shows_its_page_b1_with_fields_beside_bytes() {
-    let dir = scratch();
-    let service = Service::simulated(dir.path());
-    let drive = service.drive("sim-dm-14tb");
-    let id = drive["id"].as_str().unwrap();
-    assert!(drive.get("pages").is_none(), "bytes are no part of a list");
-    let page = service.get(&format!("/api/v1/drives/{id}/vpd/b1")).json();
-    assert_eq!((page["page"].as_str(), page["length"].as_u64()), (Some("b1"), Some(64)));
-    assert!(page["bytes_hex"].as_str().unwrap().starts_with("00b1003c"));
-    let fields = page["fields"].as_array().unwrap();
-    let zoned = fields.iter().find(|field| field["name"] == "ZONED").unwrap();
-    assert_eq!((zoned["byte"].as_u64(), zoned["bits"].as_str()), (Some(8), Some("5:4")));
-    assert_eq!(service.get(&format!("/api/v1/drives/{id}/vpd/B1")).json()["page"], "b1");
-
-    let problem = service.get(&format!("/api/v1/drives/{id}/vpd/b6")).problem(404);
-    assert!(problem["detail"].as_str().unwrap().contains("00, b1"), "{problem}");
-    for wrong in ["b", "0xb1", "zz", "b1b1", "log-30"] {
-        service.get(&format!("/api/v1/drives/{id}/vpd/{wrong}")).problem(422);
-    }
-    service.get("/api/v1/drives/00000000-0000-0000-0000-000000000000/vpd/b1").problem(404);
-}
-
-#[test]
-fn a_drive_without_zones_says_so_and_why() {
-    let dir = scratch();
-    let service = Service::simulated(dir.path());
-    let id = service.drive("sim-cmr-14tb")["id"].as_str().unwrap().to_owned();
-    let problem = service.get(&format!("/api/v1/drives/{id}/zones")).problem(409);
-    assert!(problem["detail"].as_str().unwrap().contains("no zones"), "{problem}");
-    service.get(&format!("/api/v1/drives/{id}/zones?from=x")).problem(422);
-}
-
-#[test]
-fn a_recorded_host_shows_the_pages_it_was_recorded_with() {
-    let dir = scratch();
-    let hosts = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/hosts");
-    let usb = format!("{hosts}/qemu-usb-storage-QEMUHARDDISK@6.1.0");
-    let service = Service::start(dir.path(), &["--sysroot", &usb]);
-    let id = service.drive("sdg")["id"].as_str().unwrap().to_owned();
-    let problem = service.get(&format!("/api/v1/drives/{id}/vpd/b1")).problem(404);
-    let detail = problem["detail"].as_str().unwrap();
-    assert!(detail.contains("USB") && detail.contains("what helps"), "{detail}");
-    drop(service);
-
-    let dir = scratch();
-    let ahci = format!("{hosts}/qemu-ahci-ST8000DM004-2CX1@6.12.95");
-    let service = Service::start(dir.path(), &["--sysroot", &ahci]);
-    let drives = service.get("/api/v1/drives").json();
-    let id = drives["drives"][0]["id"].as_str().unwrap().to_owned();
-    let page = service.get(&format!("/api/v1/drives/{id}/vpd/89")).json();
-    let fields = page["fields"].as_array().unwrap();
-    let model = fields.iter().find(|field| field["name"] == "Model number").unwrap();
-    assert!(model["value"].as_str().unwrap().starts_with("ST8000DM004-2CX"), "{model}");
-    assert!(page["source"].as_str().unwrap().ends_with("vpd_pg89"));
-    let page = service.get(&format!("/drives/{id}"));
-    assert!(page.text.contains("Pages the drive answered") && page.text.contains("ZONED"));
 }

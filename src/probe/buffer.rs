@@ -16,16 +16,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use io_uring::{IoUring, opcode, types};
-use nix::fcntl::FallocateFlags;
 use nix::libc;
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use tokio_uring::buf::{IoBuf, IoBufMut};
 
 use super::engine::{Io, Op};
-
-/// A hole punched into a block device is a discard of its blocks (Linux 4.9, block/fops.c); in a file it is a hole.
-pub const PUNCH_HOLE: FallocateFlags = FallocateFlags::FALLOC_FL_PUNCH_HOLE.union(FallocateFlags::FALLOC_FL_KEEP_SIZE);
 
 /// Alignment of every buffer, bytes: the page size of most hosts, and a multiple of every logical
 /// block that direct I/O is used with here (512 and 4096).
@@ -104,13 +100,6 @@ impl Buffer {
         // only handle to it makes this the only reference.
         unsafe { std::slice::from_raw_parts_mut(self.memory.start.as_ptr(), self.memory.layout.size()) }
     }
-
-    /// All bytes, to be looked at.
-    #[must_use]
-    pub fn bytes(&self) -> &[u8] {
-        // SAFETY: as above; `&self` of the only handle keeps everybody from writing meanwhile.
-        unsafe { std::slice::from_raw_parts(self.memory.start.as_ptr(), self.memory.layout.size()) }
-    }
 }
 
 // SAFETY: the pointer is stable (heap memory that moves with no handle), and all `bytes_total` bytes
@@ -152,6 +141,7 @@ pub struct Ring {
     buffers: Vec<Buffer>,
     arena: Option<Arena>,
     free: Vec<u16>,
+    busy: Vec<bool>,
     fixed: bool,
 }
 
@@ -174,7 +164,8 @@ impl Ring {
         // SAFETY: the memory belongs to `arena`, which this ring holds until nothing is in flight (see `Drop`), and
         // the registration ends with the ring.
         let fixed = unsafe { ring.submitter().register_buffers(&slices) }.is_ok();
-        Ok(Self { ring, file, buffers, arena: Some(arena), free: (0..count).rev().collect(), fixed })
+        let busy = vec![false; usize::from(count)];
+        Ok(Self { ring, file, buffers, arena: Some(arena), free: (0..count).rev().collect(), busy, fixed })
     }
 
     /// Whether a place is free.
@@ -189,18 +180,19 @@ impl Ring {
         self.buffers.len() - self.free.len()
     }
 
-    /// The buffer that the next operation will have, to be filled; `None` when there is no room.
-    pub fn next_buffer(&mut self) -> Option<&mut [u8]> {
-        // A free place has nothing in flight, so its memory is ours.
+    /// The place that the next operation will take, and the first `len` bytes of its buffer to fill; `None` when there is no
+    /// room or the buffer is shorter.
+    pub fn next_buffer(&mut self, len: u32) -> Option<&mut [u8]> {
         let place = *self.free.last()?;
-        self.buffers.get_mut(usize::from(place)).map(Buffer::bytes_mut)
+        self.buffers.get_mut(usize::from(place))?.bytes_mut().get_mut(..usize::try_from(len).ok()?)
     }
 
-    /// What the operation that was reaped last has left in the buffer of its `place`; `None` of any other place.
-    #[must_use]
-    pub fn reaped_buffer(&self, place: u16) -> Option<&[u8]> {
-        // Only the place that came free last is surely free without a search, and so surely ours.
-        if self.free.last() == Some(&place) { self.buffers.get(usize::from(place)).map(Buffer::bytes) } else { None }
+    /// What the last operation of a place left in its buffer; `None` while one is in flight there.
+    pub fn data(&mut self, place: u16, len: u32) -> Option<&[u8]> {
+        if self.busy.get(usize::from(place)).copied().unwrap_or(true) {
+            return None;
+        }
+        self.buffers.get_mut(usize::from(place))?.bytes_mut().get(..usize::try_from(len).ok()?)
     }
 
     /// Queues one operation for the next submission and gives its place; `None` when there is no room
@@ -208,8 +200,8 @@ impl Ring {
     pub fn queue(&mut self, io: Io) -> Option<u16> {
         let place = *self.free.last()?;
         let buffer = self.buffers.get(usize::from(place))?;
-        let with_data = matches!(io.op, Op::Read | Op::Write);
-        if with_data && usize::try_from(io.len).ok()? > buffer.memory.layout.size() {
+        let moves_data = matches!(io.op, Op::Read | Op::Write);
+        if moves_data && usize::try_from(io.len).ok()? > buffer.memory.layout.size() {
             return None;
         }
         let (file, start) = (types::Fixed(0), buffer.memory.start.as_ptr());
@@ -218,17 +210,21 @@ impl Ring {
             (Op::Write, true) => opcode::WriteFixed::new(file, start, io.len, place).offset(io.offset).build(),
             (Op::Read, false) => opcode::Read::new(file, start, io.len).offset(io.offset).build(),
             (Op::Write, false) => opcode::Write::new(file, start, io.len).offset(io.offset).build(),
-            (Op::Trim, _) => {
-                opcode::Fallocate::new(file, u64::from(io.len)).offset(io.offset).mode(PUNCH_HOLE.bits()).build()
-            }
-            (Op::Flush { data_only }, _) => {
-                let flags = if data_only { types::FsyncFlags::DATASYNC } else { types::FsyncFlags::empty() };
-                opcode::Fsync::new(file).flags(flags).build()
-            }
+            (Op::Flush { data_only: true }, _) => opcode::Fsync::new(file).flags(types::FsyncFlags::DATASYNC).build(),
+            (Op::Flush { data_only: false }, _) => opcode::Fsync::new(file).build(),
+            // A hole punched into a block device is a discard of its blocks (Linux 4.9, block/fops.c).
+            (Op::Trim, _) => opcode::Fallocate::new(file, u64::from(io.len))
+                .offset(io.offset)
+                .mode(libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE)
+                .build(),
         };
-        // SAFETY: the entry names the registered file and, if it moves data, a buffer of this ring, at most `len` bytes of it (checked
-        // above); the place is taken now and comes free only with its completion, so the memory is the operation's alone.
+        // SAFETY: the entry names the registered file and, if it moves data, a buffer of this ring, at most `len` bytes of
+        // it (checked above); the place is taken now and comes free only with its completion, so the memory is the
+        // operation's alone.
         unsafe { self.ring.submission().push(&entry.user_data(u64::from(place))) }.ok()?;
+        if let Some(busy) = self.busy.get_mut(usize::from(place)) {
+            *busy = true;
+        }
         self.free.pop()
     }
 
@@ -258,13 +254,21 @@ impl Ring {
         let entry = self.ring.completion().next()?;
         let place = u16::try_from(entry.user_data()).ok()?;
         self.free.push(place);
+        if let Some(busy) = self.busy.get_mut(usize::from(place)) {
+            *busy = false;
+        }
         Some((place, entry.result()))
     }
 }
 
 impl Drop for Ring {
     fn drop(&mut self) {
-        if self.in_flight() > 0 {
+        if self.in_flight() == 0 {
+            // The kernel takes a closed ring apart later, by itself; until then the target would stay open, and with it
+            // claimed. So it is let go of here and now; an error would only mean that it is gone already.
+            let _ = self.ring.submitter().unregister_files();
+            let _ = self.ring.submitter().unregister_buffers();
+        } else {
             // Only a panic of ours gets here. The kernel may still write into these buffers.
             std::mem::forget(std::mem::take(&mut self.buffers));
             std::mem::forget(self.arena.take());

@@ -8,14 +8,14 @@
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
-use nix::fcntl::fallocate;
+use nix::fcntl::{FallocateFlags, fallocate};
 
-use super::buffer::{Arena, Buffer, PUNCH_HOLE};
+use super::buffer::{Arena, Buffer};
 use super::engine::{Completion, Engine, EngineError, Io, Op, Source, Step};
 use crate::device::Claimed;
 use crate::model::units::Nanos;
@@ -56,19 +56,16 @@ impl Engine for PsyncEngine {
         let file = self.claim.file();
         let start = self.start;
         thread::scope(|scope| {
-            let (done, completions) = channel();
-            let mut hands = Hands { start, inline: None, threads: Vec::new(), idle: Vec::new(), completions };
-            for (index, buffer) in buffers.into_iter().enumerate() {
-                if count == 1 {
-                    hands.inline = Some((file, buffer));
-                    break;
-                }
-                let (orders, work) = channel();
-                let done = done.clone();
-                let worker = move || serve(index, file, &work, &done, start);
+            let (tell, done) = channel();
+            let mut hands = Hands { start, file, buffers, threads: Vec::new(), idle: Vec::new(), done };
+            // One at a time needs no other thread.
+            for index in (0..count).filter(|_| count > 1) {
+                let (orders, taken) = channel();
+                let tell = tell.clone();
+                let worker = move || serve(index, file, &taken, &tell, start);
                 thread::Builder::new().name(format!("psync-{index}")).spawn_scoped(scope, worker).map_err(refused)?;
                 hands.threads.push(orders);
-                hands.idle.push((index, buffer));
+                hands.idle.push(index);
             }
             hands.until_finished(source);
             // Dropping the orders ends the threads, which the scope awaits.
@@ -77,70 +74,66 @@ impl Engine for PsyncEngine {
     }
 }
 
-/// What a thread is told to do, with the buffer to do it in; it gives that back with the completion, so that the
-/// source's thread can fill and see it.
-type Order = (Io, Nanos, Buffer);
-type Ended = (usize, Completion, Buffer);
+/// One I/O on its way to a thread, with the buffer it may use.
+struct Order {
+    io: Io,
+    issued: Nanos,
+    buffer: Buffer,
+}
+
+/// One I/O on its way back, with its buffer.
+struct Done {
+    thread: usize,
+    completion: Completion,
+    buffer: Buffer,
+}
 
 /// One thread: one I/O after the other, until there are no more orders.
-fn serve(index: usize, file: &File, work: &Receiver<Order>, done: &Sender<Ended>, start: Instant) {
-    while let Ok((io, issued, mut buffer)) = work.recv() {
+fn serve(thread: usize, file: &File, orders: &Receiver<Order>, done: &Sender<Done>, start: Instant) {
+    while let Ok(Order { io, issued, mut buffer }) = orders.recv() {
         let completion = carry_out(file, &mut buffer, io, issued, start);
-        if done.send((index, completion, buffer)).is_err() {
+        if done.send(Done { thread, completion, buffer }).is_err() {
             return;
         }
     }
 }
 
 fn carry_out(file: &File, buffer: &mut Buffer, io: Io, issued: Nanos, start: Instant) -> Completion {
-    // A trim's or a flush's all is `len`: they do it, or nothing.
-    let all = usize::try_from(io.len).unwrap_or(usize::MAX);
-    let too_long = || io::Error::from_raw_os_error(Errno::EINVAL as i32);
     let result = match io.op {
-        Op::Read => {
-            buffer.bytes_mut().get_mut(..all).ok_or_else(too_long).and_then(|data| file.read_at(data, io.offset))
-        }
-        Op::Write => buffer.bytes().get(..all).ok_or_else(too_long).and_then(|data| file.write_at(data, io.offset)),
-        Op::Trim => trim(file, io).map(|()| all),
-        Op::Flush { data_only: true } => file.sync_data().map(|()| all),
-        Op::Flush { data_only: false } => file.sync_all().map(|()| all),
+        Op::Read => with_data(buffer, io, |bytes| file.read_at(bytes, io.offset)),
+        Op::Write => with_data(buffer, io, |bytes| file.write_at(bytes, io.offset)),
+        // These do all or nothing.
+        Op::Flush { data_only: true } => file.sync_data().map(|()| io.len),
+        Op::Flush { data_only: false } => file.sync_all().map(|()| io.len),
+        Op::Trim => trim(file, io).map(|()| io.len),
     };
-    let result = match result {
-        Ok(moved) => Ok(u32::try_from(moved).unwrap_or(u32::MAX)),
-        Err(error) => Err(error.raw_os_error().unwrap_or(Errno::EIO as i32)),
-    };
+    let result = result.map_err(|error| error.raw_os_error().unwrap_or(Errno::EIO as i32));
     Completion { io, issued, completed: Nanos::from_duration(start.elapsed()), result }
 }
 
-fn trim(file: &File, io: Io) -> io::Result<()> {
-    let signed = |bytes: u64| i64::try_from(bytes).map_err(|_| io::Error::from(Errno::EINVAL));
-    Ok(fallocate(file, PUNCH_HOLE, signed(io.offset)?, signed(u64::from(io.len))?)?)
-}
-
-/// Fills the buffer of a write, if the source wants to. Says whether it did.
-fn prepare(source: &mut dyn Source, io: &Io, buffer: &mut Buffer) -> bool {
+fn with_data(buffer: &mut Buffer, io: Io, call: impl FnOnce(&mut [u8]) -> io::Result<usize>) -> io::Result<u32> {
     let len = usize::try_from(io.len).unwrap_or(usize::MAX);
-    io.op == Op::Write && buffer.bytes_mut().get_mut(..len).is_some_and(|data| source.prepare(io, data))
+    let bytes = buffer.bytes_mut().get_mut(..len).ok_or_else(|| io::Error::from(Errno::EINVAL))?;
+    call(bytes).map(|moved| u32::try_from(moved).unwrap_or(u32::MAX))
 }
 
-/// Tells the source of a completion, and what a read brought.
-fn complete(source: &mut dyn Source, completion: &Completion, buffer: &Buffer) {
-    if let (Op::Read, Ok(moved)) = (completion.io.op, completion.result)
-        && let Some(data) = buffer.bytes().get(..usize::try_from(moved).unwrap_or(usize::MAX))
-    {
-        source.examine(&completion.io, data);
-    }
-    source.complete(completion);
+/// A hole punched into a block device is a discard of its blocks (Linux 4.9, block/fops.c).
+fn trim(file: &File, io: Io) -> io::Result<()> {
+    let punch = FallocateFlags::FALLOC_FL_PUNCH_HOLE | FallocateFlags::FALLOC_FL_KEEP_SIZE;
+    let offset = i64::try_from(io.offset).map_err(|_| io::Error::from(Errno::EFBIG))?;
+    Ok(fallocate(file, punch, offset, i64::from(io.len))?)
 }
 
-/// Who carries out I/Os: the calling thread, or threads that wait for orders.
+/// Who carries out I/Os: the calling thread alone, or threads that wait for orders.
 struct Hands<'a> {
     start: Instant,
-    inline: Option<(&'a File, Buffer)>,
+    file: &'a File,
+    /// Buffers that are not on their way.
+    buffers: Vec<Buffer>,
+    /// Empty when the calling thread does the work itself.
     threads: Vec<Sender<Order>>,
-    /// Threads without work, and the buffers they will have.
-    idle: Vec<(usize, Buffer)>,
-    completions: Receiver<Ended>,
+    idle: Vec<usize>,
+    done: Receiver<Done>,
 }
 
 impl Hands<'_> {
@@ -152,7 +145,7 @@ impl Hands<'_> {
         let mut due = source.tick(self.now());
         loop {
             let (mut finished, mut wake) = (false, due);
-            while self.inline.is_some() || !self.idle.is_empty() {
+            while !self.buffers.is_empty() {
                 let now = self.now();
                 if now >= due {
                     due = source.tick(now);
@@ -187,39 +180,47 @@ impl Hands<'_> {
     }
 
     fn issue(&mut self, io: Io, now: Nanos, source: &mut dyn Source) {
-        // Filling is not the drive's time.
-        let start = self.start;
-        let issued = |filled: bool| if filled { Nanos::from_duration(start.elapsed()) } else { now };
-        if let Some((file, buffer)) = &mut self.inline {
-            let issued = issued(prepare(source, &io, buffer));
-            let completion = carry_out(file, buffer, io, issued, start);
-            complete(source, &completion, buffer);
-        } else if let Some((index, mut buffer)) = self.idle.pop()
-            && let Some(thread) = self.threads.get(index)
+        let Some(mut buffer) = self.buffers.pop() else { return };
+        let len = usize::try_from(io.len).unwrap_or(usize::MAX);
+        let mut issued = now;
+        if io.op == Op::Write
+            && let Some(data) = buffer.bytes_mut().get_mut(..len)
+            && source.prepare(&io, data)
         {
-            let issued = issued(prepare(source, &io, &mut buffer));
-            // A thread ends only when its orders are dropped, so one that is there takes them.
-            let _ = thread.send((io, issued, buffer));
+            issued = self.now();
         }
+        match self.idle.pop().and_then(|thread| self.threads.get(thread)) {
+            // A thread ends only when its orders are dropped, so one that is there takes them.
+            Some(thread) => drop(thread.send(Order { io, issued, buffer })),
+            None => {
+                let completion = carry_out(self.file, &mut buffer, io, issued, self.start);
+                self.take_back(&completion, buffer, source);
+            }
+        }
+    }
+
+    fn take_back(&mut self, completion: &Completion, mut buffer: Buffer, source: &mut dyn Source) {
+        if let (Op::Read, Ok(moved)) = (completion.io.op, completion.result)
+            && let Some(data) = buffer.bytes_mut().get(..usize::try_from(moved).unwrap_or(usize::MAX))
+        {
+            source.examine(&completion.io, data);
+        }
+        source.complete(completion);
+        self.buffers.push(buffer);
     }
 
     /// Waits for completions, but not beyond `wake`.
     fn wait(&mut self, wake: Nanos, source: &mut dyn Source) {
         let patience = (wake - self.now()).to_duration();
-        if self.inline.is_some() {
+        if self.threads.is_empty() {
             thread::sleep(patience);
             return;
         }
-        match self.completions.recv_timeout(patience) {
-            Ok(first) => {
-                let mut next = Some(first);
-                while let Some((index, completion, buffer)) = next {
-                    complete(source, &completion, &buffer);
-                    self.idle.push((index, buffer));
-                    next = self.completions.try_recv().ok();
-                }
-            }
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
+        let mut next = self.done.recv_timeout(patience).ok();
+        while let Some(Done { thread, completion, buffer }) = next {
+            self.idle.push(thread);
+            self.take_back(&completion, buffer, source);
+            next = self.done.try_recv().ok();
         }
     }
 }

@@ -114,15 +114,13 @@ impl Queue {
             let now = self.now();
             match source.next(now) {
                 Step::Issue(io) => {
-                    let len = usize::try_from(io.len).unwrap_or(usize::MAX);
-                    let filled = io.op == Op::Write
-                        && self
-                            .ring
-                            .next_buffer()
-                            .and_then(|buffer| buffer.get_mut(..len))
-                            .is_some_and(|data| source.prepare(&io, data));
-                    // Filling is not the drive's time.
-                    let issued = if filled { self.now() } else { now };
+                    let mut issued = now;
+                    if io.op == Op::Write
+                        && let Some(data) = self.ring.next_buffer(io.len)
+                        && source.prepare(&io, data)
+                    {
+                        issued = self.now();
+                    }
                     let Some(place) = self.ring.queue(io) else {
                         // It does not fit: told as the kernel would.
                         let result = Err(Errno::EINVAL as i32);
@@ -160,19 +158,16 @@ impl Queue {
         while let Some((place, answer)) = self.ring.reap() {
             let Some((io, issued)) = self.places.get(usize::from(place)).copied() else { continue };
             let completed = self.now();
-            let result = match (u32::try_from(answer), io.op) {
-                (Err(_), _) => Err(-answer),
+            let result = match (io.op, u32::try_from(answer)) {
                 // Both do all or nothing, and answer 0.
-                (Ok(_), Op::Trim | Op::Flush { .. }) => Ok(io.len),
-                (Ok(moved), Op::Write) => Ok(moved),
-                (Ok(moved), Op::Read) => {
-                    let end = usize::try_from(moved).unwrap_or(usize::MAX);
-                    if let Some(data) = self.ring.reaped_buffer(place).and_then(|buffer| buffer.get(..end)) {
-                        source.examine(&io, data);
-                    }
-                    Ok(moved)
-                }
+                (Op::Trim | Op::Flush { .. }, Ok(_)) => Ok(io.len),
+                (_, answered) => answered.map_err(|_| -answer),
             };
+            if let (Op::Read, Ok(moved)) = (io.op, result)
+                && let Some(data) = self.ring.data(place, moved)
+            {
+                source.examine(&io, data);
+            }
             source.complete(&Completion { io, issued, completed, result });
         }
     }
