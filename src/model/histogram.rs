@@ -168,12 +168,15 @@ impl LatencyHistogram {
         let (sum, mut rest) = rest.split_first_chunk::<16>().ok_or_else(|| broken("too short for a sum"))?;
         let buckets =
             Deserializer::new().deserialize(&mut rest).map_err(|error| HistogramDecodeError(format!("{error:?}")))?;
-        Ok(Self {
-            buckets,
-            min: Nanos(u64::from_le_bytes(*min)),
-            max: Nanos(u64::from_le_bytes(*max)),
-            sum_ns: u128::from_le_bytes(*sum),
-        })
+        let (min, max) = (Nanos(u64::from_le_bytes(*min)), Nanos(u64::from_le_bytes(*max)));
+        // A percentile is kept between the two.
+        if min > max {
+            return Err(broken("the minimum is above the maximum"));
+        }
+        if buckets.sigfig() != precision.digits() {
+            return Err(broken("of another precision"));
+        }
+        Ok(Self { buckets, min, max, sum_ns: u128::from_le_bytes(*sum) })
     }
 }
 
@@ -248,5 +251,15 @@ mod tests {
             let both = fill(&[a, b].concat());
             prop_assert_eq!(merged, both);
         }
+    }
+
+    #[test]
+    fn a_damaged_minimum_above_the_maximum_is_refused_and_no_percentile_panics() {
+        let mut histogram = LatencyHistogram::new(Precision::Interval);
+        histogram.record(Nanos(80_000));
+        let mut bytes = histogram.encode();
+        bytes[7] = 0x80;
+        assert!(LatencyHistogram::decode(&bytes, Precision::Interval).is_err());
+        assert!(LatencyHistogram::decode(&histogram.encode(), Precision::Phase).is_err(), "another precision");
     }
 }
