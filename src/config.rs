@@ -89,7 +89,7 @@ pub struct Record {
     /// The drive: its kernel name, a device path or its id
     pub device: String,
 
-    /// The directory to make [default: DEVICE@KERNEL in the current directory]
+    /// The directory to make; without it `DEVICE@KERNEL` in the current directory
     #[arg(long, value_name = "DIR", env = "DRIVESCOPE_OUTPUT")]
     pub output: Option<PathBuf>,
 
