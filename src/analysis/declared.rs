@@ -41,7 +41,7 @@ pub fn classify(drive: &Drive) -> Recording {
         sentence.push_str(&sentence::memory_and_answer(drive));
         return Recording { state, basis: Basis::None, confidence: 0.0, sentence, evidence };
     };
-    let others: Vec<Claim> = claims.iter().copied().filter(|claim| claim.state != first.state).collect();
+    let others: Vec<Claim> = claims.iter().copied().filter(|claim| contradicts(first.state, claim.state)).collect();
     let disputed = drive.disagreements.iter().any(Disagreement::is_about_recording);
     let confidence = if !others.is_empty() || disputed {
         SAID_AND_DENIED
@@ -63,6 +63,13 @@ pub fn classify(drive: &Drive) -> Recording {
     }
     sentence.push_str(&sentence::memory_and_answer(drive));
     Recording { state: first.state, basis: Basis::Declared, confidence, sentence, evidence }
+}
+
+/// Whether two statements cannot both be true. That the medium does not rotate says nothing about zones
+/// that the host must or may write in order: flash has them too.
+fn contradicts(first: RecordingState, other: RecordingState) -> bool {
+    use RecordingState::{HostAware, HostManaged, Ssd};
+    first != other && !(matches!(first, HostManaged | HostAware) && other == Ssd)
 }
 
 /// The source of a claim that nobody made: the kind of device alone.

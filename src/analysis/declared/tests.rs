@@ -262,3 +262,16 @@ fn an_array_volume_is_no_disk_whatever_it_says_of_itself() {
     assert_eq!((answer.state, answer.basis), (RecordingState::NotReported, Basis::None));
     assert!(answer.sentence.contains("RAID adapter") && answer.sentence.contains("members"), "{}", answer.sentence);
 }
+
+#[test]
+fn zones_on_a_medium_that_does_not_rotate_are_no_contradiction() {
+    let mut drive = disk();
+    drive.declared.device_type = Reading::Known(0x14);
+    drive.declared.vpd_b1 = b1(Rotation::NonRotating, Some(ZonedField::NotReported));
+    let answer = classify(&drive);
+    assert_eq!(answer.state, RecordingState::HostManaged);
+    assert!(answer.confidence > 0.9 && !answer.sentence.contains("disagree"), "{}", answer.sentence);
+    drive.declared.device_type = Reading::Known(0);
+    drive.declared.vpd_b1 = b1(Rotation::NonRotating, Some(ZonedField::DriveManaged));
+    assert!(classify(&drive).sentence.contains("disagree"), "shingled flash is one");
+}
