@@ -166,6 +166,11 @@ impl LatencyHistogram {
         let (min, rest) = bytes.split_first_chunk::<8>().ok_or_else(|| broken("too short for a minimum"))?;
         let (max, rest) = rest.split_first_chunk::<8>().ok_or_else(|| broken("too short for a maximum"))?;
         let (sum, mut rest) = rest.split_first_chunk::<16>().ok_or_else(|| broken("too short for a sum"))?;
+        // A run of 2^63 empty buckets, the one number of nine bytes of ones: the reader of hdrhistogram 7.6 negates it, which
+        // overflows. No histogram has it.
+        if rest.windows(9).any(|bytes| bytes == [0xff; 9]) {
+            return Err(broken("a run of more buckets than there are"));
+        }
         let buckets =
             Deserializer::new().deserialize(&mut rest).map_err(|error| HistogramDecodeError(format!("{error:?}")))?;
         let (min, max) = (Nanos(u64::from_le_bytes(*min)), Nanos(u64::from_le_bytes(*max)));
@@ -261,5 +266,9 @@ mod tests {
         bytes[7] = 0x80;
         assert!(LatencyHistogram::decode(&bytes, Precision::Interval).is_err());
         assert!(LatencyHistogram::decode(&histogram.encode(), Precision::Phase).is_err(), "another precision");
+        let mut bytes = histogram.encode();
+        let end = bytes.len() - 9;
+        bytes[end..].fill(0xff);
+        assert!(LatencyHistogram::decode(&bytes, Precision::Interval).is_err(), "a run without end");
     }
 }
