@@ -43,6 +43,9 @@ pub struct LatencyHistogram {
 #[error("a stored latency histogram cannot be decoded: {0}")]
 pub struct HistogramDecodeError(String);
 
+/// More than a drive does in a century at a million I/Os a second (2^52).
+const MOST_SAMPLES: u64 = 1 << 53;
+
 impl LatencyHistogram {
     /// An empty one.
     ///
@@ -166,6 +169,14 @@ impl LatencyHistogram {
         let (min, rest) = bytes.split_first_chunk::<8>().ok_or_else(|| broken("too short for a minimum"))?;
         let (max, rest) = rest.split_first_chunk::<8>().ok_or_else(|| broken("too short for a maximum"))?;
         let (sum, mut rest) = rest.split_first_chunk::<16>().ok_or_else(|| broken("too short for a sum"))?;
+        if !is_of_ours(rest, precision) {
+            return Err(broken("of another form or precision"));
+        }
+        // A run of 2^63 empty buckets, the one number of nine bytes of ones: the reader of hdrhistogram 7.6 negates it, which
+        // overflows. No histogram has it.
+        if rest.windows(9).any(|bytes| bytes == [0xff; 9]) {
+            return Err(broken("a run of more buckets than there are"));
+        }
         let buckets =
             Deserializer::new().deserialize(&mut rest).map_err(|error| HistogramDecodeError(format!("{error:?}")))?;
         let (min, max) = (Nanos(u64::from_le_bytes(*min)), Nanos(u64::from_le_bytes(*max)));
@@ -173,11 +184,31 @@ impl LatencyHistogram {
         if min > max {
             return Err(broken("the minimum is above the maximum"));
         }
-        if buckets.sigfig() != precision.digits() {
-            return Err(broken("of another precision"));
+        // Counts that add up past 64 bits are held at the largest number, and a percentile would add them up again.
+        if buckets.len() > MOST_SAMPLES {
+            return Err(broken("more samples than there can be"));
         }
-        Ok(Self { buckets, min, max, sum_ns: u128::from_le_bytes(*sum) })
+        let (count, sum_ns) = (u128::from(buckets.len()), u128::from_le_bytes(*sum));
+        if sum_ns < count * u128::from(min.0) || sum_ns > count * u128::from(max.0) {
+            return Err(broken("the sum is not between minimum and maximum"));
+        }
+        Ok(Self { buckets, min, max, sum_ns })
     }
+}
+
+/// Whether bytes begin as what is written here: HdrHistogram's V2, not packed, with the bounds that are used here, and as
+/// long as they say. Else the reader would make room for whatever length and bounds a damaged row names.
+///
+/// Bytes, all big endian: 0-3 form, 4-7 length of the counts, 8-11 an offset, 12-15 digits, 16-23 and 24-31 bounds, 32-39 a ratio.
+fn is_of_ours(bytes: &[u8], precision: Precision) -> bool {
+    const FORM: u32 = 0x1c84_9313;
+    const HEADER: usize = 40;
+    let four = |at: usize| bytes.get(at..at + 4)?.try_into().ok().map(u32::from_be_bytes);
+    let eight = |at: usize| bytes.get(at..at + 8)?.try_into().ok().map(u64::from_be_bytes);
+    four(0) == Some(FORM)
+        && four(4).and_then(|length| usize::try_from(length).ok()) == bytes.len().checked_sub(HEADER)
+        && four(12) == Some(u32::from(precision.digits()))
+        && (eight(16), eight(24)) == (Some(1), Some(HIGHEST_TRACKABLE_NS))
 }
 
 impl fmt::Debug for LatencyHistogram {
@@ -261,5 +292,9 @@ mod tests {
         bytes[7] = 0x80;
         assert!(LatencyHistogram::decode(&bytes, Precision::Interval).is_err());
         assert!(LatencyHistogram::decode(&histogram.encode(), Precision::Phase).is_err(), "another precision");
+        let mut bytes = histogram.encode();
+        let end = bytes.len() - 9;
+        bytes[end..].fill(0xff);
+        assert!(LatencyHistogram::decode(&bytes, Precision::Interval).is_err(), "a run without end");
     }
 }
