@@ -143,7 +143,13 @@ pub struct Ring {
     free: Vec<u16>,
     busy: Vec<bool>,
     fixed: bool,
+    /// Where the kernel reads the time of an alarm when it is submitted.
+    alarm_after: Box<types::Timespec>,
+    alarm_set: bool,
 }
+
+/// The mark of an alarm's completion; places are below 1024.
+const ALARM: u64 = u64::MAX;
 
 impl Ring {
     /// A ring made by `builder` with `count` places (1..=1024) of `len` bytes each, filled as [`Arena`] does.
@@ -152,7 +158,8 @@ impl Ring {
     /// When the kernel refuses the ring or memory runs out.
     pub fn new(builder: &io_uring::Builder, file: File, count: u16, len: usize, seed: u64) -> io::Result<Self> {
         let (arena, mut buffers) = Arena::with_buffers(usize::from(count), len, seed)?;
-        let ring = builder.build(u32::from(count).next_power_of_two().max(8))?;
+        // One more than the places, for the alarm.
+        let ring = builder.build((u32::from(count) + 1).next_power_of_two().max(8))?;
         ring.submitter().register_files(&[file.as_raw_fd()])?;
         let slices: Vec<_> = buffers
             .iter_mut()
@@ -165,7 +172,9 @@ impl Ring {
         // the registration ends with the ring.
         let fixed = unsafe { ring.submitter().register_buffers(&slices) }.is_ok();
         let busy = vec![false; usize::from(count)];
-        Ok(Self { ring, file, buffers, arena: Some(arena), free: (0..count).rev().collect(), busy, fixed })
+        let free = (0..count).rev().collect();
+        let alarm_after = Box::new(types::Timespec::new());
+        Ok(Self { ring, file, buffers, arena: Some(arena), free, busy, fixed, alarm_after, alarm_set: false })
     }
 
     /// Whether a place is free.
@@ -249,9 +258,42 @@ impl Ring {
         }
     }
 
+    /// Has [`wait_for_any`](Self::wait_for_any) end after this time at the latest. Nothing if an alarm is set already.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn set_alarm(&mut self, after: Duration) -> io::Result<()> {
+        if self.alarm_set {
+            return Ok(());
+        }
+        *self.alarm_after = types::Timespec::new().sec(after.as_secs()).nsec(after.subsec_nanos());
+        let entry = opcode::Timeout::new(&raw const *self.alarm_after).build().user_data(ALARM);
+        // SAFETY: the kernel reads the time when the entry is submitted, which is before this returns; the box is the
+        // ring's own and is written only when no alarm is set. The queue has a place for it beside all others.
+        unsafe { self.ring.submission().push(&entry) }.map_err(io::Error::other)?;
+        self.alarm_set = true;
+        self.submit()
+    }
+
+    /// Hands what is queued to the kernel and waits for a completion or the alarm. Unlike a wait with a time of its own
+    /// this sets no timer, which on a virtual machine costs more than an I/O to fast storage.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn wait_for_any(&self) -> io::Result<()> {
+        match self.ring.submit_and_wait(1) {
+            Err(error) if matches!(error.raw_os_error(), Some(libc::EINTR | libc::EBUSY)) => Ok(()),
+            other => other.map(drop),
+        }
+    }
+
     /// The next completion that is there: its place, which is free from now on, and the kernel's answer.
     pub fn reap(&mut self) -> Option<(u16, i32)> {
-        let entry = self.ring.completion().next()?;
+        let mut entry = self.ring.completion().next()?;
+        if entry.user_data() == ALARM {
+            self.alarm_set = false;
+            entry = self.ring.completion().next()?;
+        }
         let place = u16::try_from(entry.user_data()).ok()?;
         self.free.push(place);
         if let Some(busy) = self.busy.get_mut(usize::from(place)) {

@@ -3,7 +3,7 @@
 //! tokio-uring waits by epoll, so an I/O at queue depth 1 costs it two entries into the ring and four into
 //! epoll; on a busy machine each is a chance to lose the CPU. This engine submits after every few I/Os and waits
 //! inside the ring, with the kernel's task work deferred to that moment (`DEFER_TASKRUN`, Linux 6.1; older kernels get
-//! `COOP_TASKRUN` or plain rings).
+//! `COOP_TASKRUN` or plain rings). One alarm a period serves all waits of that period.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -92,12 +92,17 @@ impl Queue {
             if finished && self.ring.in_flight() == 0 {
                 return Ok(());
             }
-            let patience = (wake.min(due) - self.now()).to_duration();
-            if self.ring.in_flight() > 0 {
-                self.ring.wait(patience)?;
-                self.reap(source);
+            if self.ring.in_flight() == 0 {
+                std::thread::sleep((wake.min(due) - self.now()).to_duration());
             } else {
-                std::thread::sleep(patience);
+                if wake < due {
+                    self.ring.wait((wake - self.now()).to_duration())?;
+                } else {
+                    // The usual case. One alarm serves all waits until the period ends.
+                    self.ring.set_alarm((due - self.now()).to_duration())?;
+                    self.ring.wait_for_any()?;
+                }
+                self.reap(source);
             }
             let now = self.now();
             if now >= due {
