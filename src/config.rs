@@ -107,8 +107,28 @@ impl Serve {
         if let Some(dir) = &self.data_dir {
             return Ok(dir.clone());
         }
-        dirs::data_dir()
+        user_data_dir(std::env::var_os("XDG_DATA_HOME").map(PathBuf::from), std::env::home_dir())
             .map(|dir| dir.join("drivescope"))
             .ok_or_else(|| "there is no home directory to keep the database in: give --data-dir".to_owned())
+    }
+}
+
+/// The user's data directory by the XDG base directory rules: a relative `$XDG_DATA_HOME` does not count.
+fn user_data_dir(xdg: Option<PathBuf>, home: Option<PathBuf>) -> Option<PathBuf> {
+    let absolute = |path: &PathBuf| path.is_absolute();
+    xdg.filter(absolute).or_else(|| home.filter(absolute).map(|home| home.join(".local/share")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_data_directory_is_that_of_the_user_or_unknown() {
+        let path = |text: &str| Some(PathBuf::from(text));
+        assert_eq!(user_data_dir(path("/data"), path("/home/a")), path("/data"));
+        assert_eq!(user_data_dir(path("data"), path("/home/a")), path("/home/a/.local/share"));
+        assert_eq!(user_data_dir(None, path("/home/a")), path("/home/a/.local/share"));
+        assert_eq!(user_data_dir(None, None), None);
     }
 }
