@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 use crate::backend::{Backend, EngineChoice, Fresh};
 use crate::config::{Drives, List, Record, Serve};
 use crate::device::SysRoot;
-use crate::scheduler::{self, take_inventory};
+use crate::scheduler::{self, Limits, take_inventory};
 use crate::store::{Store, StoreError};
 use crate::{table, web};
 
@@ -134,6 +134,9 @@ pub fn serve(config: &Serve) -> Result<(), AppError> {
             config.listen
         )));
     }
+    if config.max_runs == 0 || config.max_runs_per_adapter == 0 {
+        return Err(AppError::Config("--max-runs and --max-runs-per-adapter must be at least 1".to_owned()));
+    }
     if !config.sim_speed.is_finite() || config.sim_speed < 0.0 {
         return Err(AppError::Config(format!("--sim-speed is {}, must be 0 or more", config.sim_speed)));
     }
@@ -153,7 +156,9 @@ async fn run(config: &Serve) -> Result<(), AppError> {
     let sim_speed = (config.sim_speed > 0.0).then_some(config.sim_speed);
     let own_files =
         ["drivescope.db", "drivescope.db-wal", "drivescope.db-shm", "lock"].map(|name| data_dir.join(name)).to_vec();
-    let backend = Arc::new(Backend::new(root(&config.drives)?, config.drives.sim, sim_speed, config.engine, own_files));
+    let backend = Backend::new(root(&config.drives)?, config.drives.sim, sim_speed, config.engine, own_files)
+        .with_file_dirs(file_dirs(&config.file_dirs)?);
+    let backend = Arc::new(backend);
     if let Some(problem) = backend.engine_problem() {
         tracing::warn!(
             error = problem.error,
@@ -162,7 +167,9 @@ async fn run(config: &Serve) -> Result<(), AppError> {
         );
     }
     let shutdown = CancellationToken::new();
-    let (handle, scheduler) = scheduler::start(backend, store.clone(), shutdown.clone()).await.map_err(store_error)?;
+    let limits = Limits { in_all: config.max_runs, per_adapter: config.max_runs_per_adapter };
+    let (handle, scheduler) =
+        scheduler::start(backend, store.clone(), limits, shutdown.clone()).await.map_err(store_error)?;
 
     let listen_error = |source| AppError::Listen { address: config.listen, source };
     let listener = TcpListener::bind(config.listen).await.map_err(listen_error)?;
@@ -190,6 +197,13 @@ async fn run(config: &Serve) -> Result<(), AppError> {
     let _ = tokio::time::timeout(Duration::from_secs(2), server).await;
     store.close().await;
     Ok(())
+}
+
+/// Directories with all links followed, as a target's path is.
+fn file_dirs(given: &[PathBuf]) -> Result<Vec<PathBuf>, AppError> {
+    let canonical =
+        |dir: &PathBuf| std::fs::canonicalize(dir).map_err(|source| AppError::Path { path: dir.clone(), source });
+    given.iter().map(canonical).collect()
 }
 
 async fn wait_for_signal() -> io::Result<()> {

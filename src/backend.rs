@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 
 use crate::device::identity::fields;
 use crate::device::interrogate::Cache;
-use crate::device::{self, HotplugMonitor, Scanner, SysRoot};
+use crate::device::{self, HotplugMonitor, Scanner, SysRoot, connection};
 use crate::model::drive::{Content, DeviceKind, Drive, Inventory};
 use crate::model::page::{PageId, PageReport};
 use crate::model::plan::Plan;
 use crate::model::run::RefusedReason;
+use crate::model::standing::Standing;
 use crate::model::units::Bytes;
 use crate::model::zone::{NoZones, ZoneReport};
 use crate::probe::engine::Engine;
@@ -44,6 +45,10 @@ pub struct EngineProblem {
     pub remedy: String,
 }
 
+/// Where no file is a target unless its directory was allowed by name: what a host needs to start and to run.
+pub const SYSTEM_DIRECTORIES: [&str; 12] =
+    ["/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/proc", "/run", "/sbin", "/sys", "/usr"];
+
 /// Where drives come from.
 #[derive(Debug)]
 pub struct Backend {
@@ -52,6 +57,8 @@ pub struct Backend {
     with_sim: bool,
     sim_speed: Option<f64>,
     own_files: Vec<PathBuf>,
+    /// Where files may be targets; empty: anywhere but in the system's own directories.
+    file_dirs: Vec<PathBuf>,
     engine: EngineChoice,
     engine_problem: Option<EngineProblem>,
     /// What the drives themselves answered; none for a recorded host, whose drives are not here.
@@ -86,7 +93,16 @@ impl Backend {
         let engine_problem = refused.map(|error| engine_problem(&error));
         let answers = (!root.is_recorded()).then(Cache::default);
         let scanner = Scanner::new(root.clone());
-        Self { root, scanner, with_sim, sim_speed, own_files, engine, engine_problem, answers }
+        let file_dirs = Vec::new();
+        Self { root, scanner, with_sim, sim_speed, own_files, file_dirs, engine, engine_problem, answers }
+    }
+
+    /// Files may be targets only in these directories, all links followed. None: anywhere but in
+    /// [`SYSTEM_DIRECTORIES`].
+    #[must_use]
+    pub fn with_file_dirs(mut self, file_dirs: Vec<PathBuf>) -> Self {
+        self.file_dirs = file_dirs;
+        self
     }
 
     /// Why real drives cannot be probed here, if so.
@@ -186,6 +202,7 @@ impl Backend {
             return Vec::new();
         }
         let mut reasons = device::check(&self.root, drive, writes, &self.own_files).err().unwrap_or_default();
+        reasons.extend(self.against_its_place(drive));
         if let Some(EngineProblem { error, remedy }) = &self.engine_problem {
             reasons.push(RefusedReason::NoIoUring { error: error.clone(), remedy: remedy.clone() });
         }
@@ -205,18 +222,109 @@ impl Backend {
         device::losses(&self.root, drive, &(offset.0..(offset + size).0))
     }
 
-    /// Claims the target now: everything is checked again, then it is opened exclusively.
+    /// A file in a directory where none may be a target.
+    fn against_its_place(&self, drive: &Drive) -> Option<RefusedReason> {
+        if drive.kind != DeviceKind::File {
+            return None;
+        }
+        // Links may have changed since the path was resolved.
+        let path = std::fs::canonicalize(&drive.path).unwrap_or_else(|_| drive.path.clone());
+        let allowed = if self.file_dirs.is_empty() {
+            !SYSTEM_DIRECTORIES.iter().any(|directory| path.starts_with(directory))
+        } else {
+            self.file_dirs.iter().any(|directory| path.starts_with(directory))
+        };
+        (!allowed).then(|| RefusedReason::FileNotAllowed { path, allowed: self.file_dirs.clone() })
+    }
+
+    /// The adapter that the drive hangs on, by its address; `None` for what hangs on none.
+    #[must_use]
+    pub fn adapter(&self, drive: &Drive) -> Option<String> {
+        if drive.simulated { None } else { connection::adapter(&self.root, drive) }
+    }
+
+    /// How long the kernel lets a command take, seconds.
+    #[must_use]
+    pub fn command_timeout_s(&self, drive: &Drive) -> Option<u64> {
+        if drive.simulated { None } else { connection::command_timeout_s(&self.root, drive) }
+    }
+
+    /// Of a target without a name of its own: which appearance of it this is.
+    #[must_use]
+    pub fn appearance(&self, drive: &Drive) -> Option<String> {
+        if drive.simulated { None } else { connection::appearance(&self.root, drive) }
+    }
+
+    /// What shows that the drive is gone, if it is. Asks the kernel alone.
+    #[must_use]
+    pub fn gone(&self, drive: &Drive) -> Option<String> {
+        if drive.simulated { None } else { connection::gone(&self.root, drive) }
+    }
+
+    /// Every reason against going on with an interrupted run: those against any run, and another thing under the same
+    /// name, and something on it that was not there.
+    #[must_use]
+    pub fn check_to_go_on(&self, drive: &Drive, plan: &Plan, appearance: Option<&str>) -> Vec<RefusedReason> {
+        let mut reasons = self.check(drive, plan.destructive);
+        if reasons.is_empty() {
+            reasons.extend(self.changed_since(drive, plan, appearance, true));
+        }
+        reasons
+    }
+
+    /// Whether this is what the run was confirmed for. A run may have waited for days, and somebody may have put
+    /// something on the drive meanwhile that its user never saw named.
+    fn changed_since(&self, drive: &Drive, plan: &Plan, appearance: Option<&str>, begun: bool) -> Option<RefusedReason> {
+        let now = self.appearance(drive);
+        if appearance.is_some() && now.as_deref() != appearance {
+            let what = format!(
+                "there is something else at this place: it is {}, and was {}",
+                now.as_deref().unwrap_or("unknown"),
+                appearance.unwrap_or_default()
+            );
+            return Some(RefusedReason::Changed { what });
+        }
+        if !plan.destructive {
+            return None;
+        }
+        let named = |content: &Content| plan.losses.iter().any(|loss| loss == content);
+        // What nobody recognises is what the run itself has written.
+        let ours = |content: &Content| begun && content.what == device::UNRECOGNISED;
+        let found = self.losses(drive, plan.offset_bytes, plan.size_bytes);
+        let new = found.into_iter().find(|content| !named(content) && !ours(content))?;
+        let what = format!("it now holds {}, which was not there when the run was confirmed", new.what);
+        Some(RefusedReason::Changed { what })
+    }
+
+    /// Claims the target now: everything is checked again, then it is opened exclusively. `appearance` is which one was
+    /// meant, of a target without a name of its own; `standing` is where the run stood if it goes on.
     ///
     /// # Errors
     /// Every reason against it.
-    pub fn claim(&self, drive: &Drive, plan: &Plan) -> Result<Claim, Vec<RefusedReason>> {
+    pub fn claim(
+        &self,
+        drive: &Drive,
+        plan: &Plan,
+        appearance: Option<&str>,
+        standing: Option<&Standing>,
+    ) -> Result<Claim, Vec<RefusedReason>> {
         if drive.simulated {
-            return match sim::preset::named(&drive.name) {
-                Some(preset) => Ok(Claim(Box::new(SimEngine::new(&preset, plan.randseed, self.sim_speed)))),
-                None => Err(vec![RefusedReason::Changed { what: "it is no longer in the simulated fleet".into() }]),
+            let Some(preset) = sim::preset::named(&drive.name) else {
+                return Err(vec![RefusedReason::Changed { what: "it is no longer in the simulated fleet".into() }]);
             };
+            let mut engine = SimEngine::new(&preset, plan.randseed, None);
+            if let Some(standing) = standing {
+                sim::relive(&mut engine, plan, standing);
+            }
+            return Ok(Claim(Box::new(engine.paced(self.sim_speed))));
+        }
+        if let Some(reason) = self.against_its_place(drive) {
+            return Err(vec![reason]);
         }
         let unclaimed = device::check(&self.root, drive, plan.destructive, &self.own_files)?;
+        if let Some(reason) = self.changed_since(drive, plan, appearance, standing.is_some()) {
+            return Err(vec![reason]);
+        }
         let claimed = unclaimed.claim()?;
         Ok(Claim(match self.engine {
             EngineChoice::IoUring => Box::new(RingEngine::new(claimed, plan.randseed)),

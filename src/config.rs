@@ -62,6 +62,18 @@ pub struct Serve {
     #[arg(long, value_enum, default_value_t = EngineChoice::IoUring, env = "DRIVESCOPE_ENGINE")]
     pub engine: EngineChoice,
 
+    /// A directory in which files may be probed; may be given several times [default: anywhere but in the system's own]
+    #[arg(long = "file-dir", value_name = "DIR", env = "DRIVESCOPE_FILE_DIR", value_delimiter = ':')]
+    pub file_dirs: Vec<PathBuf>,
+
+    /// Runs that go at once on this host; more wait in the queue
+    #[arg(long, value_name = "N", default_value_t = 64, env = "DRIVESCOPE_MAX_RUNS")]
+    pub max_runs: usize,
+
+    /// Runs that go at once on the drives of one adapter: eight disks of 270 MB/s fill four SAS lanes of 6 Gb/s
+    #[arg(long, value_name = "N", default_value_t = 8, env = "DRIVESCOPE_MAX_RUNS_PER_ADAPTER")]
+    pub max_runs_per_adapter: usize,
+
     /// Listen beyond loopback although whoever reaches the port can overwrite drives
     #[arg(long, env = "DRIVESCOPE_ALLOW_REMOTE_WITHOUT_AUTHENTICATION")]
     pub allow_remote_without_authentication: bool,

@@ -85,6 +85,9 @@ pub fn examine(drive: &Drive) -> Result<Vec<Found>, ContentsError> {
     Ok(found)
 }
 
+/// What is called so has no mark that anybody knows.
+pub const UNRECOGNISED: &str = "data that is not recognised";
+
 /// What a run that writes `region` of a drive would destroy, by name. The drive is only read.
 ///
 /// When the medium cannot be read, that is what is told: the plan must not look harmless.
@@ -125,7 +128,7 @@ fn look(file: &File, name: &str, bytes: &Range<u64>, bare: bool, block: u64) -> 
     let image = read_image(file, bytes)?;
     let findings = signature::recognise(&image);
     if findings.is_empty() && bare && !image.is_blank() {
-        let content = Content { device: name.to_owned(), what: "data that is not recognised".to_owned(), label: None };
+        let content = Content { device: name.to_owned(), what: UNRECOGNISED.to_owned(), label: None };
         return Ok(vec![Found { content, member: false, bytes: vec![bytes.clone()] }]);
     }
     Ok(findings

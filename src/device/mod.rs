@@ -30,6 +30,7 @@
 //! | `signature` `contents` | what is on the medium |
 //! | `target` | from what a user names to a drive or file |
 //! | `check` `claim` | no writing without the check |
+//! | `connection` | adapter, time limit, appearance, presence |
 //! | `command` `sense` | the commands that may be sent, and what a refusal says |
 //! | `interrogate/` | asking the drive itself, beside the scan |
 //! | `hwmon` | temperature |
@@ -39,6 +40,7 @@
 pub mod check;
 pub mod claim;
 pub mod command;
+pub mod connection;
 pub mod contents;
 pub mod hotplug;
 pub mod identity;
@@ -71,7 +73,7 @@ mod signature;
 
 pub use check::check;
 pub use claim::{Claimed, ClaimedDrive, ReadOnlyDrive, Unclaimed};
-pub use contents::losses;
+pub use contents::{UNRECOGNISED, losses};
 pub use hotplug::HotplugMonitor;
 pub use inventory::scan;
 pub use ownership::{usage_of_device, usage_of_file};

@@ -25,6 +25,30 @@ impl Default for PhaseSums {
     }
 }
 
+impl PhaseSums {
+    /// Adds the sums of another part of the same phase, at its precision if that is lower.
+    pub fn merge(&mut self, other: Self) {
+        self.read.merge(&other.read);
+        self.write.merge(&other.write);
+        for (mine, other) in [(&mut self.flush, other.flush), (&mut self.trim, other.trim)] {
+            if let Some(other) = other {
+                mine.get_or_insert_with(|| Box::new(Tally::new(Precision::Phase))).merge(&other);
+            }
+        }
+    }
+
+    /// Adds an interval of the phase.
+    pub fn add(&mut self, interval: &Interval) {
+        self.read.merge(&interval.read);
+        self.write.merge(&interval.write);
+        for (mine, other) in [(&mut self.flush, &interval.flush), (&mut self.trim, &interval.trim)] {
+            if let Some(other) = other {
+                mine.get_or_insert_with(|| Box::new(Tally::new(Precision::Phase))).merge(other);
+            }
+        }
+    }
+}
+
 /// The I/Os of one direction that completed in a period.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tally {

@@ -76,6 +76,8 @@ pub struct Parameter {
 
 /// Reads the parameters of one request against a profile's list.
 pub struct Reader<'a> {
+    /// The object that holds the fields: `parameters`.
+    within: &'static str,
     given: &'a Map<String, Value>,
     errors: Vec<FieldError>,
 }
@@ -84,13 +86,19 @@ impl<'a> Reader<'a> {
     /// Checks every given name against `known`, and each value against its bounds.
     #[must_use]
     pub fn new(given: &'a Map<String, Value>, known: &[Parameter]) -> Self {
-        let mut reader = Self { given, errors: Vec::new() };
+        Self::of("parameters", given, known)
+    }
+
+    /// The same for the fields of another object of a request.
+    #[must_use]
+    pub fn of(within: &'static str, given: &'a Map<String, Value>, known: &[Parameter]) -> Self {
+        let mut reader = Self { within, given, errors: Vec::new() };
         for (name, value) in given {
             match known.iter().find(|parameter| parameter.name == name || parameter.alias == Some(name)) {
                 Some(parameter) => reader.check(name, value, parameter.kind),
                 None => {
                     let names: Vec<_> = known.iter().map(|parameter| parameter.name).collect();
-                    reader.refuse(name, format!("is not a parameter of this profile; it has {}", names.join(", ")));
+                    reader.refuse(name, format!("is not known here; there are {}", names.join(", ")));
                 }
             }
         }
@@ -183,7 +191,7 @@ impl<'a> Reader<'a> {
 
     /// Adds a mistake in `name`.
     pub fn refuse(&mut self, name: &str, detail: impl Into<String>) {
-        let field = format!("parameters.{name}");
+        let field = format!("{}.{name}", self.within);
         // One message a field: the first says what to mend first.
         if !self.errors.iter().any(|error| error.field == field) {
             self.errors.push(FieldError::new(field, detail));

@@ -11,8 +11,9 @@
 //!            ▼           ▼           ▼                                       │
 //!        cancelled     failed     finished | cancelled | failed | interrupted┘
 //! ```
-//! A running, paused or queued run whose process dies is found `interrupted` at the next start.
-//! `stalled` is a flag on `running`, never an end.
+//! A run whose process dies while it has its drive is found `interrupted` at the next start; one that was only queued
+//! is queued still. `stalled` is a flag on `running`, never an end; a run may be paused for several reasons
+//! at once ([`Hold`]), and goes on when the last of them is gone.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -22,6 +23,7 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::drive::{Drive, DriveId, Host, Usage};
+use super::options::RunOptions;
 use super::plan::Plan;
 use super::profile::Profile;
 use super::recording::Recording;
@@ -117,8 +119,8 @@ impl RunState {
     pub fn may_become(self, next: Self) -> bool {
         use RunState::{Cancelled, Claiming, Draining, Failed, Finished, Interrupted, Paused, Queued, Running};
         match self {
-            Queued => matches!(next, Claiming | Cancelled | Interrupted),
-            Claiming => matches!(next, Running | Failed | Cancelled | Interrupted),
+            Queued => matches!(next, Claiming | Cancelled | Failed),
+            Claiming => matches!(next, Running | Failed | Cancelled | Interrupted | Draining),
             Running => matches!(next, Paused | Draining | Finished | Failed | Cancelled | Interrupted),
             Paused => matches!(next, Running | Draining | Cancelled | Failed | Interrupted),
             Draining => matches!(next, Finished | Cancelled | Failed | Interrupted),
@@ -140,8 +142,14 @@ pub enum StopReason {
     ServiceStopped,
     /// The claim was refused.
     ClaimRefused(String),
-    /// An I/O failed; the detail says which and how.
+    /// An I/O failed, one more than the run puts up with; the detail says which and how.
     IoError(String),
+    /// The drive went away.
+    DriveGone(String),
+    /// It used up what it might; the detail says what.
+    LimitReached(String),
+    /// The drive did not give back what was in flight when the service had to end.
+    Abandoned(String),
     /// The engine failed.
     EngineError(String),
     /// The store did not take the results.
@@ -156,6 +164,9 @@ impl fmt::Display for StopReason {
             Self::ServiceStopped => f.write_str("the service was stopped while it ran"),
             Self::ClaimRefused(why) => write!(f, "the drive could not be claimed: {why}"),
             Self::IoError(why) | Self::EngineError(why) => f.write_str(why),
+            Self::DriveGone(why) => write!(f, "the drive is gone: {why}"),
+            Self::LimitReached(what) => write!(f, "it {what}"),
+            Self::Abandoned(why) => write!(f, "the service was stopped while the drive did not answer: {why}"),
             Self::StoreError(why) => write!(f, "results could not be stored: {why}"),
         }
     }
@@ -196,6 +207,13 @@ pub enum RefusedReason {
     },
     /// The target is one of the service's own files.
     OwnFile,
+    /// A file in a directory in which no file may be a target.
+    FileNotAllowed {
+        /// The file, with all links followed.
+        path: PathBuf,
+        /// The directories that were allowed; empty when only system directories are not.
+        allowed: Vec<PathBuf>,
+    },
     /// A recorded host has no drives to probe.
     RecordedHost,
     /// The target could not be examined or opened.
@@ -260,6 +278,13 @@ impl RefusedReason {
             Self::RecordedHost => "start the service without --sysroot to probe this host's drives".into(),
             Self::Unreadable { .. } => "check the permissions of the service: it needs to open the device".into(),
             Self::Changed { .. } => "look at the inventory again and ask anew".into(),
+            Self::FileNotAllowed { allowed, .. } if allowed.is_empty() => {
+                "name a file elsewhere, or start the service with --file-dir and the directory".into()
+            }
+            Self::FileNotAllowed { allowed, .. } => {
+                let allowed: Vec<_> = allowed.iter().map(|path| path.display().to_string()).collect();
+                format!("name a file in {}, or start the service with another --file-dir", allowed.join(" or "))
+            }
             Self::NoIoUring { remedy, .. } => remedy.clone(),
         }
     }
@@ -281,6 +306,12 @@ impl fmt::Display for RefusedReason {
             }
             Self::NotATarget { what } => write!(f, "it is {what}"),
             Self::OwnFile => f.write_str("it is one of the service's own files"),
+            Self::FileNotAllowed { path, allowed } if allowed.is_empty() => {
+                write!(f, "{} lies in a directory of the system", path.display())
+            }
+            Self::FileNotAllowed { path, .. } => {
+                write!(f, "{} lies outside the directories in which files may be targets", path.display())
+            }
             Self::RecordedHost => f.write_str("this is a recorded host: its drives are not here"),
             Self::Unreadable { error } => write!(f, "it could not be examined: {error}"),
             Self::Changed { what } => write!(f, "it is not the drive that was asked for: {what}"),
@@ -298,9 +329,69 @@ pub struct RunRequest {
     pub profile: Profile,
     /// Its parameters, as they came.
     pub parameters: Map<String, Value>,
+    /// When it may go, and what it may use up.
+    pub options: RunOptions,
     /// The confirmation phrase as typed.
     pub confirm: Option<String>,
 }
+
+/// Why a run that could go on does not. It goes on when none is left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Hold {
+    /// A person paused it.
+    User,
+    /// It is outside its hours of the day.
+    Window,
+    /// The drive is too hot.
+    Temperature,
+}
+
+impl fmt::Display for Hold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::User => "paused by the user",
+            Self::Window => "outside its hours of the day",
+            Self::Temperature => "the drive is too hot",
+        })
+    }
+}
+
+/// One of the first failed I/Os of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fault {
+    /// When, milliseconds on the run's clock.
+    pub t_ms: u64,
+    /// Which and how, for a person.
+    pub text: String,
+}
+
+/// What befell a run. Absent fields have defaults, so that runs stored before still read.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Life {
+    /// Why it is paused, or is held back in the queue.
+    pub holds: Vec<Hold>,
+    /// What a queued run waits for, for a person.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waiting_for: Option<String>,
+    /// I/Os that failed or brought wrong data.
+    pub errors: u64,
+    /// The first of them.
+    pub faults: Vec<Fault>,
+    /// When it went on after an interruption, milliseconds since 1970 UTC.
+    pub resumed_at_ms: Vec<i64>,
+    /// How long the kernel lets a command take before it aborts it, seconds; `null` when it does not say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command_timeout_s: Option<u64>,
+    /// Of a target without a name of its own (a loop device, a file): which appearance of it this is. A run
+    /// goes on only on the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub appearance: Option<String>,
+}
+
+/// Why a phase ended that was stopped from outside. It is not over: a run that goes on goes on with it.
+pub const STOPPED: &str = "stopped";
 
 /// How far a run is.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -332,6 +423,14 @@ pub struct PhaseOutcome {
     pub ended_t_ms: Option<u64>,
     /// Why it ended or was left out, for a person.
     pub ended_by: Option<String>,
+}
+
+impl PhaseOutcome {
+    /// Whether nothing of it is left to do.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.ended_by.as_deref().is_some_and(|why| why != STOPPED)
+    }
 }
 
 /// A run, as stored and shown.
@@ -371,6 +470,11 @@ pub struct Run {
     pub phases: Vec<PhaseOutcome>,
     /// Its answer, once it is over.
     pub verdict: Option<Recording>,
+    /// When it may go, and what it may use up.
+    pub options: RunOptions,
+    /// What befell it.
+    #[serde(flatten)]
+    pub life: Life,
 }
 
 #[cfg(test)]
@@ -398,7 +502,7 @@ mod tests {
 
     #[test]
     fn a_process_that_dies_can_leave_any_living_state() {
-        for state in RunState::ALL.into_iter().filter(|state| !state.is_over()) {
+        for state in RunState::ALL.into_iter().filter(|state| !state.is_over() && *state != RunState::Queued) {
             assert!(state.may_become(RunState::Interrupted), "{state:?}");
         }
     }

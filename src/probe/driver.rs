@@ -2,6 +2,7 @@
 
 use nix::errno::Errno;
 
+use super::budget::Budget;
 use super::control::{Control, Order};
 use super::engine::{Completion, Io, Op, Source, Step};
 use super::event::{EventSink, ProbeEvent};
@@ -11,6 +12,7 @@ use super::steady::Steady;
 use super::work::{Next, Work};
 use crate::model::interval::Interval;
 use crate::model::plan::Action;
+use crate::model::standing::PhaseStanding;
 use crate::model::units::Nanos;
 use crate::model::workload::{Rw, Workload};
 
@@ -25,6 +27,25 @@ pub enum Ended {
     Stopped,
     /// An I/O failed.
     Failed(String),
+    /// The run has used up what it may; the text says what.
+    Spent(String),
+}
+
+/// Failed I/Os that are told one by one; the rest are counted.
+const TOLD_ERRORS: u64 = 20;
+
+/// What a phase's driver works with; it outlives the phase.
+pub struct Scene<'a> {
+    /// What it is told from outside.
+    pub control: &'a Control,
+    /// Counts what comes back.
+    pub recorder: &'a mut Recorder,
+    /// Says when the question is answered.
+    pub referee: &'a mut dyn Referee,
+    /// Takes what happens.
+    pub sink: &'a mut dyn EventSink,
+    /// What the run may use up.
+    pub budget: &'a mut Budget,
 }
 
 /// The [`Source`] of one phase.
@@ -37,50 +58,50 @@ pub struct PhaseDriver<'a> {
     in_ramp: bool,
     steady: Option<Steady>,
     began: Nanos,
+    /// How long it had run before an interruption.
+    before: Nanos,
     paused_since: Option<Nanos>,
     paused: Nanos,
     ended: Option<Ended>,
     early_stop: bool,
-    control: &'a Control,
-    recorder: &'a mut Recorder,
-    referee: &'a mut dyn Referee,
-    sink: &'a mut dyn EventSink,
+    scene: Scene<'a>,
 }
 
 impl<'a> PhaseDriver<'a> {
-    /// A driver for `action`, which begins `now`. The recorder must have begun the phase.
+    /// A driver for `action`, which begins `now`, or goes on from where it stood. The recorder must have begun the phase.
     pub fn new(
         action: &Action,
         early_stop: bool,
         now: Nanos,
-        control: &'a Control,
-        recorder: &'a mut Recorder,
-        referee: &'a mut dyn Referee,
-        sink: &'a mut dyn EventSink,
+        standing: Option<&PhaseStanding>,
+        scene: Scene<'a>,
     ) -> Self {
-        let (work, workload, runtime_s) = match action {
+        let (mut work, workload, runtime_s) = match action {
             Action::Io(workload) => (Some(Work::new(workload)), Some(workload), workload.runtime_s),
             Action::Idle { runtime_s } => (None, None, Some(*runtime_s)),
         };
         let ramp = Nanos::from_secs(workload.map_or(0, |workload| workload.ramp_time_s));
-        if ramp.0 > 0 {
-            recorder.begin_ramp();
+        let before = standing.map_or(Nanos(0), |standing| standing.elapsed);
+        let in_ramp = before < ramp;
+        if in_ramp {
+            scene.recorder.begin_ramp();
+        }
+        if let (Some(work), Some(workload), Some(standing)) = (&mut work, workload, standing) {
+            work.go_on(workload, standing, in_ramp);
         }
         Self {
             work,
             runtime: runtime_s.map_or(Nanos::MAX, Nanos::from_secs),
             ramp,
-            in_ramp: ramp.0 > 0,
+            in_ramp,
             steady: workload.and_then(|workload| workload.steady).map(Steady::new),
             began: now,
+            before,
             paused_since: None,
             paused: Nanos(0),
             ended: None,
             early_stop,
-            control,
-            recorder,
-            referee,
-            sink,
+            scene,
         }
     }
 
@@ -98,12 +119,12 @@ impl<'a> PhaseDriver<'a> {
 
     /// Time of the phase without its pauses.
     fn elapsed(&self, now: Nanos) -> Nanos {
-        now - (self.began + self.paused)
+        (now - (self.began + self.paused)) + self.before
     }
 
     /// The reverse of [`elapsed`](Self::elapsed).
     fn at(&self, elapsed: Nanos) -> Nanos {
-        self.began + self.paused + elapsed
+        (self.began + self.paused + elapsed) - self.before
     }
 
     fn deadline(&self) -> Nanos {
@@ -114,8 +135,21 @@ impl<'a> PhaseDriver<'a> {
         self.ended.get_or_insert(why);
     }
 
+    /// An I/O failed: the run puts up with it, or ends.
+    fn fault(&mut self, completion: &Completion, errno: Option<i32>, what: &str) {
+        let text = format!("{}{what}", described(&completion.io));
+        let goes_on = self.scene.budget.put_up_with(errno);
+        if self.scene.budget.errors() <= TOLD_ERRORS {
+            let t = self.scene.recorder.run_clock(completion.completed);
+            self.scene.sink.emit(ProbeEvent::Fault { t, text: text.clone() });
+        }
+        if !goes_on {
+            self.end(Ended::Failed(text));
+        }
+    }
+
     fn deliver(&mut self, interval: Interval) {
-        if let Some(answer) = self.referee.observe(&interval)
+        if let Some(answer) = self.scene.referee.observe(&interval)
             && self.early_stop
         {
             self.end(Ended::Answered(answer));
@@ -123,18 +157,18 @@ impl<'a> PhaseDriver<'a> {
         if let Some(steady) = self.steady.as_mut().and_then(|steady| steady.observe(&interval)) {
             self.end(Ended::Answered(steady));
         }
-        self.sink.emit(ProbeEvent::Interval(Box::new(interval)));
+        self.scene.sink.emit(ProbeEvent::Interval(Box::new(interval)));
     }
 
     /// Takes note of a pause that begins or ends.
     fn follow_order(&mut self, now: Nanos) -> Order {
-        let order = self.control.current();
+        let order = self.scene.control.current();
         match (order, self.paused_since) {
             (Order::Pause, None) => self.paused_since = Some(now),
             (Order::Run | Order::Stop, Some(since)) => {
                 self.paused_since = None;
                 self.paused = self.paused + (now - since);
-                if let Some(interval) = self.recorder.skip_to(since, now) {
+                if let Some(interval) = self.scene.recorder.skip_to(since, now) {
                     self.deliver(interval);
                 }
             }
@@ -147,20 +181,20 @@ impl<'a> PhaseDriver<'a> {
     fn close_up_to(&mut self, now: Nanos) {
         let ramp_end = self.at(self.ramp);
         if self.in_ramp && now >= ramp_end {
-            while self.recorder.due() < ramp_end
-                && let Some(interval) = self.recorder.close_if_due(ramp_end)
+            while self.scene.recorder.due() < ramp_end
+                && let Some(interval) = self.scene.recorder.close_if_due(ramp_end)
             {
                 self.deliver(interval);
             }
             self.in_ramp = false;
-            if let Some(interval) = self.recorder.end_ramp(ramp_end) {
+            if let Some(interval) = self.scene.recorder.end_ramp(ramp_end) {
                 self.deliver(interval);
             }
             if let Some(work) = &mut self.work {
                 work.restart(self.ramp);
             }
         }
-        while let Some(interval) = self.recorder.close_if_due(now) {
+        while let Some(interval) = self.scene.recorder.close_if_due(now) {
             self.deliver(interval);
         }
     }
@@ -196,7 +230,13 @@ impl Source for PhaseDriver<'_> {
             return Step::Wait(deadline);
         };
         let done = match work.next(elapsed, out_of_time) {
-            Next::Issue(io) => return Step::Issue(io),
+            Next::Issue(io) => match self.scene.budget.spend(&io) {
+                Ok(()) => return Step::Issue(io),
+                Err(limit) => {
+                    self.end(Ended::Spent(limit));
+                    return Step::Finished;
+                }
+            },
             Next::Wait(until) if out_of_time => return Step::Wait(self.at(until)),
             Next::Wait(until) => return Step::Wait(self.at(until).min(deadline)),
             Next::OutOfTime => ran(),
@@ -212,21 +252,25 @@ impl Source for PhaseDriver<'_> {
 
     fn examine(&mut self, io: &Io, data: &[u8]) {
         if self.work.as_mut().is_some_and(|work| !work.examine(io, data)) {
-            self.recorder.record_wrong();
+            self.scene.recorder.record_wrong();
         }
     }
 
     fn complete(&mut self, completion: &Completion) {
         self.tick(completion.completed);
-        self.recorder.record(completion);
+        self.scene.recorder.record(completion);
         let elapsed = self.elapsed(completion.completed);
         if let Some(work) = &mut self.work {
             work.ended(elapsed);
         }
         match completion.result {
             Ok(len) if len == completion.io.len => {}
-            Ok(len) => self.end(Ended::Failed(format!("{} moved only {len} bytes", described(&completion.io)))),
-            Err(errno) => self.end(Ended::Failed(format!("{}: {}", described(&completion.io), errno_text(errno)))),
+            Ok(len) => {
+                // The bytes that moved are counted; what did not is an error.
+                self.scene.recorder.record_wrong();
+                self.fault(completion, None, &format!(" moved only {len} bytes"));
+            }
+            Err(errno) => self.fault(completion, Some(errno), &format!(": {}", errno_text(errno))),
         }
     }
 
@@ -236,7 +280,7 @@ impl Source for PhaseDriver<'_> {
             return now + Nanos::from_millis(100);
         }
         self.close_up_to(now);
-        let due = self.recorder.due();
+        let due = self.scene.recorder.due();
         if self.in_ramp { due.min(self.at(self.ramp)) } else { due }
     }
 }
@@ -310,17 +354,20 @@ mod tests {
         control: Control,
         recorder: Recorder,
         heard: Heard,
+        budget: Budget,
     }
 
     impl Parts {
         fn new() -> Self {
             let mut recorder = Recorder::new(Nanos::from_secs(1));
             recorder.begin_phase(0, Nanos(0));
-            Self { control: Control::default(), recorder, heard: Heard::default() }
+            Self { control: Control::default(), recorder, heard: Heard::default(), budget: Budget::new(0, None) }
         }
 
         fn driver<'a>(&'a mut self, action: &Action, referee: &'a mut dyn Referee) -> PhaseDriver<'a> {
-            PhaseDriver::new(action, true, Nanos(0), &self.control, &mut self.recorder, referee, &mut self.heard)
+            let Self { control, recorder, heard, budget } = self;
+            let scene = Scene { control, recorder, referee, sink: heard, budget };
+            PhaseDriver::new(action, true, Nanos(0), None, scene)
         }
     }
 

@@ -26,6 +26,13 @@ pub enum ProbeEvent {
     },
     /// A period ended.
     Interval(Box<Interval>),
+    /// An I/O failed, one of the first of its run.
+    Fault {
+        /// When.
+        t: Nanos,
+        /// Which and how, for a person.
+        text: String,
+    },
     /// A phase ended.
     PhaseEnded {
         /// Index in the plan.

@@ -15,6 +15,7 @@
 //! flight is awaited. This room knows neither the scheduler nor the store: what it finds out leaves
 //! through an [`event::EventSink`], and what it is told arrives through a [`control::Control`].
 
+pub mod budget;
 pub mod buffer;
 pub mod control;
 pub mod driver;

@@ -51,6 +51,16 @@ impl Pattern {
         Self { streams, turn: 0 }
     }
 
+    /// Goes on as if so many I/Os had been asked for already. At once, whatever their number, but for I/O in order
+    /// in several sizes, which is gone through again.
+    pub fn skip_to(&mut self, ios: u64) {
+        let streams = u64::try_from(self.streams.len()).unwrap_or(u64::MAX);
+        for (stream, job) in self.streams.iter_mut().zip(0..) {
+            stream.skip_to(ios / streams + u64::from(job < ios % streams));
+        }
+        self.turn = usize::try_from(ios % streams).unwrap_or(0);
+    }
+
     /// The next I/O.
     pub fn next_io(&mut self) -> Io {
         let io = self.streams[self.turn].next_io();
@@ -121,6 +131,35 @@ mod tests {
             }
             prop_assert_eq!(seen[0], 0);
             prop_assert!(seen[1..].iter().all(|count| *count == 1), "{seen:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn going_on_in_the_middle_asks_what_would_have_come_there(
+            kind in 0usize..9, sectors in 64u64..4_000, bs_sectors in 1u64..16, seed: u64, once: bool, jobs in 1u32..4,
+            shape in 0usize..5, split: bool, skip_sectors in 0u64..9, done in 0usize..600
+        ) {
+            let bs = bs_sectors.min(sectors / u64::from(jobs)) * 512;
+            let mut asked = workload(Rw::ALL[kind].1, 512, sectors * 512, bs, seed);
+            (asked.norandommap, asked.numjobs, asked.skip_bytes) = (!once, jobs, Bytes(skip_sectors * 512));
+            let shapes = ["random", "zipf:1.1", "pareto:0.3", "normal:30", "zoned:50/5:30/15:20/80"];
+            asked.random_distribution = shapes[shape].parse::<Distribution>().unwrap();
+            if split {
+                asked.bssplit = vec![
+                    SizeShare { bs: Bytes(512), percent: 30 },
+                    SizeShare { bs: Bytes(bs), percent: 70 },
+                ];
+            }
+            let mut whole = Pattern::new(&asked);
+            for _ in 0..done {
+                whole.next_io();
+            }
+            let mut resumed = Pattern::new(&asked);
+            resumed.skip_to(u64::try_from(done).unwrap());
+            for _ in 0..40 {
+                prop_assert_eq!(resumed.next_io(), whole.next_io());
+            }
         }
     }
 

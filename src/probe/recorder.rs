@@ -11,6 +11,8 @@ use crate::probe::engine::{Completion, Op};
 /// multiple of the period after its phase's start, or where its phase ends.
 pub struct Recorder {
     period: Nanos,
+    /// The run's clock was this when the engine's was that: they differ in a run that goes on after an interruption.
+    clocks: (Nanos, Nanos),
     next_seq: u64,
     phase: u32,
     began: Nanos,
@@ -29,6 +31,7 @@ impl Recorder {
     pub fn new(period: Nanos) -> Self {
         Self {
             period: period.max(Nanos(1)),
+            clocks: (Nanos(0), Nanos(0)),
             next_seq: 1,
             phase: 0,
             began: Nanos(0),
@@ -40,6 +43,25 @@ impl Recorder {
             ramp: false,
             sums: PhaseSums::default(),
         }
+    }
+
+    /// Goes on after interval `last_seq`, which ended at `t` of the run's clock; the engine's clock is at `now`.
+    #[must_use]
+    pub fn after(mut self, last_seq: u64, t: Nanos, now: Nanos) -> Self {
+        self.next_seq = last_seq + 1;
+        self.clocks = (t, now);
+        self
+    }
+
+    /// A time of the engine's clock on the run's.
+    #[must_use]
+    pub fn run_clock(&self, now: Nanos) -> Nanos {
+        self.clocks.0 + (now - self.clocks.1)
+    }
+
+    /// What the phase had done before an interruption counts in its sums.
+    pub fn add_sums(&mut self, before: PhaseSums) {
+        self.sums.merge(before);
     }
 
     /// A phase begins now.
@@ -124,7 +146,7 @@ impl Recorder {
         let interval = Interval {
             seq: self.next_seq,
             phase: self.phase,
-            t: end,
+            t: self.run_clock(end),
             duration: end - self.began,
             read: std::mem::replace(&mut self.read, Tally::new(Precision::Interval)),
             write: std::mem::replace(&mut self.write, Tally::new(Precision::Interval)),

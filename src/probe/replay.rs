@@ -30,6 +30,15 @@ impl Replay {
     }
 
     /// The next I/O, if it is due.
+    pub fn skip_to(&mut self, ios: u64) {
+        let flush = |io: &Recorded| matches!(io.op, RecordedOp::Flush | RecordedOp::FlushData);
+        let mut left = ios;
+        while left > 0 && self.next < self.ios.len() {
+            left -= u64::from(!flush(&self.ios[self.next]));
+            self.next += 1;
+        }
+    }
+
     pub fn next(&mut self, elapsed: Nanos) -> Replayed {
         let Some(io) = self.ios.get(self.next) else { return Replayed::End };
         let due = Nanos(io.at_us.saturating_mul(1_000));

@@ -1,12 +1,15 @@
 //! A whole run: phase after phase on one engine.
 
+use super::budget::Budget;
 use super::control::Control;
-use super::driver::{Ended, PhaseDriver, largest_io};
+use super::driver::{Ended, PhaseDriver, Scene, largest_io};
 use super::engine::{Engine, EngineError};
 use super::event::{EventSink, ProbeEvent};
 use super::recorder::Recorder;
 use super::referee::Referee;
 use crate::model::plan::{Action, Plan};
+use crate::model::run::STOPPED;
+use crate::model::standing::Standing;
 use crate::model::units::Nanos;
 
 /// How a run came to its end.
@@ -18,11 +21,14 @@ pub enum Outcome {
     Stopped,
     /// An I/O failed; the text says which and how.
     IoFailed(String),
+    /// It used up what it may; the text says what.
+    Spent(String),
     /// The engine failed.
     EngineFailed(EngineError),
 }
 
-/// Carries out `plan` on `engine`. Returns when nothing is in flight any more.
+/// Carries out `plan` on `engine`: stops at the first error, writes what the plan says, begins at its beginning.
+/// Returns when nothing is in flight any more.
 pub fn carry_out(
     plan: &Plan,
     engine: &mut dyn Engine,
@@ -30,44 +36,83 @@ pub fn carry_out(
     referee: &mut dyn Referee,
     sink: &mut dyn EventSink,
 ) -> Outcome {
-    let mut recorder = Recorder::new(Nanos::from_millis(plan.interval_ms));
-    for (phase, index) in plan.phases.iter().zip(0u32..) {
-        if let Err(why) = referee.admit(index) {
-            sink.emit(ProbeEvent::PhaseLeftOut { phase: index, why });
-            continue;
+    Course { plan, budget: Budget::new(0, None), standing: None }.carry_out(engine, control, referee, sink)
+}
+
+/// A plan, and how it is to be carried out.
+#[derive(Debug, Clone)]
+pub struct Course<'a> {
+    /// What is to be done.
+    pub plan: &'a Plan,
+    /// What it may use up, with what it has used up already.
+    pub budget: Budget,
+    /// Where it stood when it was interrupted.
+    pub standing: Option<&'a Standing>,
+}
+
+impl Course<'_> {
+    /// Carries it out, or what is left of it. Returns when nothing is in flight any more.
+    pub fn carry_out(
+        mut self,
+        engine: &mut dyn Engine,
+        control: &Control,
+        referee: &mut dyn Referee,
+        sink: &mut dyn EventSink,
+    ) -> Outcome {
+        let mut recorder = Recorder::new(Nanos::from_millis(self.plan.interval_ms));
+        if let Some(standing) = self.standing {
+            recorder = recorder.after(standing.last_seq, standing.t, engine.now());
         }
-        let began = engine.now();
-        recorder.begin_phase(index, began);
-        sink.emit(ProbeEvent::PhaseBegan { phase: index, t: began });
-        let (iodepth, max_len) = match &phase.action {
-            Action::Io(workload) => (workload.in_flight(), largest_io(workload)),
-            Action::Idle { .. } => (1, 0),
-        };
-        let mut driver =
-            PhaseDriver::new(&phase.action, phase.early_stop, began, control, &mut recorder, referee, sink);
-        let result = engine.run(iodepth, max_len, &mut driver);
-        let ended = driver.into_ended();
-        let now = engine.now();
-        let (last, sums) = recorder.end_phase(now);
-        if let Some(interval) = last {
-            // The phase is over: what the referee learns from its last interval counts for the next.
-            let _ = referee.observe(&interval);
-            sink.emit(ProbeEvent::Interval(Box::new(interval)));
+        for (phase, index) in self.plan.phases.iter().zip(0u32..) {
+            let standing = self.standing.and_then(|standing| standing.of(index));
+            if standing.is_some_and(|standing| standing.over) {
+                continue;
+            }
+            // A phase that was begun had been admitted.
+            if standing.is_none()
+                && let Err(why) = referee.admit(index)
+            {
+                sink.emit(ProbeEvent::PhaseLeftOut { phase: index, why });
+                continue;
+            }
+            let began = engine.now();
+            recorder.begin_phase(index, began);
+            if standing.is_some() {
+                recorder.add_sums(self.standing.map(|standing| standing.sums.clone()).unwrap_or_default());
+            }
+            sink.emit(ProbeEvent::PhaseBegan { phase: index, t: recorder.run_clock(began) });
+            let (iodepth, max_len) = match &phase.action {
+                Action::Io(workload) => (workload.in_flight(), largest_io(workload)),
+                Action::Idle { .. } => (1, 0),
+            };
+            let scene = Scene { control, recorder: &mut recorder, referee, sink, budget: &mut self.budget };
+            let mut driver = PhaseDriver::new(&phase.action, phase.early_stop, began, standing, scene);
+            let result = engine.run(iodepth, max_len, &mut driver);
+            let ended = driver.into_ended();
+            let now = engine.now();
+            let (last, sums) = recorder.end_phase(now);
+            if let Some(interval) = last {
+                // The phase is over: what the referee learns from its last interval counts for the next.
+                let _ = referee.observe(&interval);
+                sink.emit(ProbeEvent::Interval(Box::new(interval)));
+            }
+            let ended_by = match &ended {
+                Ended::Done(how) | Ended::Answered(how) => how.clone(),
+                Ended::Stopped => STOPPED.to_owned(),
+                Ended::Failed(why) | Ended::Spent(why) => why.clone(),
+            };
+            let t = recorder.run_clock(now);
+            sink.emit(ProbeEvent::PhaseEnded { phase: index, t, ended_by, sums: Box::new(sums) });
+            if let Err(error) = result {
+                return Outcome::EngineFailed(error);
+            }
+            match ended {
+                Ended::Done(_) | Ended::Answered(_) => {}
+                Ended::Stopped => return Outcome::Stopped,
+                Ended::Failed(why) => return Outcome::IoFailed(why),
+                Ended::Spent(limit) => return Outcome::Spent(limit),
+            }
         }
-        let ended_by = match &ended {
-            Ended::Done(how) | Ended::Answered(how) => how.clone(),
-            Ended::Stopped => "stopped".to_owned(),
-            Ended::Failed(why) => why.clone(),
-        };
-        sink.emit(ProbeEvent::PhaseEnded { phase: index, t: now, ended_by, sums: Box::new(sums) });
-        if let Err(error) = result {
-            return Outcome::EngineFailed(error);
-        }
-        match ended {
-            Ended::Done(_) | Ended::Answered(_) => {}
-            Ended::Stopped => return Outcome::Stopped,
-            Ended::Failed(why) => return Outcome::IoFailed(why),
-        }
+        Outcome::Completed
     }
-    Outcome::Completed
 }

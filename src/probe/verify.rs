@@ -22,6 +22,8 @@ pub struct Verifier {
     seed: u64,
     checked: u64,
     reads: u64,
+    /// Reads that failed or brought wrong data before an interruption, whose details are lost.
+    wrong_before: u64,
     wrong: Vec<(Wrong, Finding)>,
 }
 
@@ -48,7 +50,12 @@ impl Verifier {
     /// For a phase of a run with this seed.
     #[must_use]
     pub fn new(verify: Verify, seed: u64) -> Self {
-        Self { verify, seed, checked: 0, reads: 0, wrong: Vec::with_capacity(6) }
+        Self { verify, seed, checked: 0, reads: 0, wrong_before: 0, wrong: Vec::with_capacity(6) }
+    }
+
+    /// Goes on after an interruption, before which so many reads failed or brought wrong data.
+    pub fn go_on(&mut self, wrong_before: u64) {
+        self.wrong_before = wrong_before;
     }
 
     /// Fills what will be written at the place of `io`. Says whether it did.
@@ -140,6 +147,13 @@ impl Verifier {
         }
         if self.reads == 0 {
             return Some(Ok("nothing could be checked, as this drive keeps no data".to_owned()));
+        }
+        if self.wrong.is_empty() && self.wrong_before > 0 {
+            return Some(Err(format!(
+                "{} reads failed or brought wrong data before the run was interrupted; since then all {} sectors of 512 \
+                 bytes came back as they were written",
+                self.wrong_before, self.checked
+            )));
         }
         if self.wrong.is_empty() {
             return Some(Ok(format!("all {} sectors of 512 bytes came back as they were written", self.checked)));

@@ -5,6 +5,7 @@ use super::pacing::Pacing;
 use super::pattern::Pattern;
 use super::replay::{Replay, Replayed};
 use super::verify::Verifier;
+use crate::model::standing::PhaseStanding;
 use crate::model::units::{Bytes, Nanos};
 use crate::model::workload::Workload;
 
@@ -91,6 +92,28 @@ impl Work {
             issued_ios: 0,
             issued_bytes: 0,
             in_flight: 0,
+        }
+    }
+
+    /// Goes on from where the phase stood. What may have been in flight at its last interval is asked for once more: an
+    /// I/O too many does no harm, one too few would leave a block unwritten.
+    pub fn go_on(&mut self, workload: &Workload, standing: &PhaseStanding, in_ramp: bool) {
+        let repeated = u64::from(workload.in_flight());
+        let asked = standing.all_ios().saturating_sub(repeated);
+        match &mut self.source {
+            Source::Pattern(pattern) => pattern.skip_to(asked),
+            Source::Replay(replay) => replay.skip_to(asked),
+        }
+        self.in_ramp = in_ramp;
+        let ios = standing.ios.saturating_sub(repeated);
+        let per_io = standing.bytes.checked_div(standing.ios).unwrap_or(0);
+        self.issued_ios = ios;
+        self.issued_bytes = standing.bytes.saturating_sub((standing.ios - ios).saturating_mul(per_io));
+        if let Some(pacing) = &mut self.pacing {
+            pacing.restart(standing.elapsed);
+        }
+        if let Some(verifier) = &mut self.verifier {
+            verifier.go_on(standing.errors);
         }
     }
 

@@ -10,20 +10,21 @@ use tokio_util::sync::CancellationToken;
 
 use super::active::Active;
 use super::admission;
-use super::clock::now_ms;
-use super::handle::{Command, Handle, Heads, OrderError, SubmitError};
+use super::clock::{minute_of_day, now_ms};
+use super::handle::{Command, Handle, Heads, Order, OrderError, SubmitError};
 use super::inventory::{Verdicts, keep_fresh, take_inventory};
-use super::job::{self, JobEvent};
+use super::job::{self, Job, JobEvent};
 use super::planning::Planned;
+use super::queue::{self, Going, Limits, Moment, Waiting};
 use super::zones::Zones;
 use crate::analysis;
 use crate::backend::{Backend, Fresh};
-use crate::model::drive::{Drive, Inventory};
+use crate::model::drive::{DeviceKind, Drive, Inventory};
 use crate::model::interval::{Interval, PhaseSums};
 use crate::model::recording::{Basis, Recording, RecordingState};
-use crate::model::run::{Progress, RefusedReason, Run, RunId, RunState, StopReason};
+use crate::model::run::{Life, Progress, RefusedReason, Run, RunId, RunState, StopReason};
 use crate::probe::event::ProbeEvent;
-use crate::store::{Entry, Store, StoreError};
+use crate::store::{Entry, RunFilter, Store, StoreError};
 
 /// At most this much is lost when the process is killed: what was gathered since the last commit.
 const COMMIT_EVERY: Duration = Duration::from_millis(100);
@@ -44,11 +45,16 @@ const DRAIN_LIMIT: Duration = Duration::from_secs(60);
 pub async fn start(
     backend: Arc<Backend>,
     store: Store,
+    limits: Limits,
     shutdown: CancellationToken,
 ) -> Result<(Handle, JoinHandle<()>), StoreError> {
     for id in store.interrupt_the_living(now_ms()).await? {
         tracing::warn!(run.id = %id, "the run was alive when the service last ended; it is interrupted now");
     }
+    let queued = store.runs(RunFilter { state: Some(RunState::Queued), limit: u32::MAX, ..RunFilter::default() }).await?;
+    let interrupted = RunFilter { state: Some(RunState::Interrupted), limit: u32::MAX, ..RunFilter::default() };
+    let mut to_resume: Vec<_> = store.runs(interrupted).await?;
+    to_resume.retain(|run| run.options.resume_after_restart);
     let verdicts = Arc::new(store.verdicts().await?);
     let first = {
         let (backend, verdicts) = (Arc::clone(&backend), Arc::clone(&verdicts));
@@ -65,9 +71,10 @@ pub async fn start(
     let (commands, commands_in) = mpsc::channel(COMMANDS);
     let (events, events_in) = mpsc::channel(EVENTS);
     let heads = Heads::default();
-    let driver = Driver {
+    let mut driver = Driver {
         backend: Arc::clone(&backend),
-        store,
+        store: store.clone(),
+        limits,
         inventory: inventory.clone(),
         verdicts: publish_verdicts,
         heads: Arc::clone(&heads),
@@ -78,8 +85,23 @@ pub async fn start(
         store_works: true,
         stop_by: None,
     };
+    for run in queued.into_iter().rev() {
+        match store.drive(run.drive).await? {
+            Some(drive) => driver.enqueue(run, drive),
+            None => tracing::error!(run.id = %run.id, "a queued run has no drive in the database"),
+        }
+    }
     let task = tokio::spawn(driver.run(commands_in, events_in, shutdown));
-    Ok((Handle { commands, rescans, inventory, heads, backend, zones }, task))
+    let handle = Handle { commands, rescans, inventory, heads, backend, zones, store };
+    let resumer = handle.clone();
+    tokio::spawn(async move {
+        for run in to_resume {
+            if let Err(why) = resumer.order(run.id, Order::Resume).await {
+                tracing::warn!(run.id = %run.id, %why, "the run cannot go on by itself");
+            }
+        }
+    });
+    Ok((handle, task))
 }
 
 /// Results that wait for the next commit.
@@ -100,6 +122,7 @@ enum Action {
 struct Driver {
     backend: Arc<Backend>,
     store: Store,
+    limits: Limits,
     inventory: watch::Receiver<Arc<Inventory>>,
     verdicts: watch::Sender<Arc<Verdicts>>,
     heads: Heads,
@@ -124,13 +147,21 @@ impl Driver {
             match self.select(&mut commands, &mut events, &mut commit, &shutdown).await {
                 Action::Command(command) => self.obey(command).await,
                 Action::Event(run, event) => self.note(run, event),
-                Action::Commit => self.commit().await,
+                Action::Commit => {
+                    self.follow_the_clock();
+                    self.commit().await;
+                }
                 Action::Shutdown => self.stop_all(),
                 Action::Done => break,
             }
             if self.pending.len() >= BATCH {
                 self.commit().await;
             }
+        }
+        // A thread that is stuck in the kernel must not keep the service: what it has told is stored, and its run can
+        // go on another time.
+        for (active, _) in self.runs.values_mut().filter(|(active, _)| active.has_job()) {
+            active.abandon();
         }
         self.commit().await;
     }
@@ -143,7 +174,7 @@ impl Driver {
         shutdown: &CancellationToken,
     ) -> Action {
         if let Some(stop_by) = self.stop_by
-            && (self.runs.is_empty() || Instant::now() >= stop_by)
+            && (!self.runs.values().any(|(active, _)| active.has_job()) || Instant::now() >= stop_by)
         {
             return Action::Done;
         }
@@ -159,9 +190,9 @@ impl Driver {
 
     async fn obey(&mut self, command: Command) {
         match command {
-            Command::Admit { planned, reply } => {
-                // Somebody who asked and went away still gets the run: it was confirmed.
-                let _ = reply.send(self.admit(*planned).await);
+            Command::Admit { waves, reply } => {
+                // Somebody who asked and went away still gets the runs: they were confirmed.
+                let _ = reply.send(self.admit(waves).await);
             }
             Command::Order { run, order, reply } => {
                 let answer = match self.runs.get_mut(&run) {
@@ -171,6 +202,9 @@ impl Driver {
                 self.commit().await;
                 let head = self.runs.get(&run).map(|(_, head)| Arc::clone(&head.borrow()));
                 let _ = reply.send(answer.and_then(|()| head.ok_or(OrderError::NotAlive)));
+            }
+            Command::Readmit { run, drive, reply } => {
+                let _ = reply.send(self.readmit(*run, *drive).await);
             }
             Command::ForgetVerdicts { reply } => {
                 self.reload_verdicts().await;
@@ -188,13 +222,41 @@ impl Driver {
         }
     }
 
-    async fn admit(&mut self, planned: Planned) -> Result<Run, SubmitError> {
+    /// Accepts all of them or none: those of a wave wait for those of the wave before.
+    async fn admit(&mut self, waves: Vec<Vec<Planned>>) -> Result<Vec<Run>, SubmitError> {
         if self.stop_by.is_some() {
             return Err(super::Closed.into());
         }
-        let Planned { drive, plan, .. } = planned;
-        let alive = self.runs.values().map(|(active, _)| (active.run.id, active.run.drive));
-        admission::admit(drive.id, alive).map_err(|reason| SubmitError::Refused(vec![reason]))?;
+        let alive = || self.runs.values().map(|(active, _)| (active.run.id, active.run.drive));
+        let at_once = waves.first().into_iter().flatten().filter(|planned| !planned.options.waits_for_its_drive());
+        let taken: Vec<_> = at_once.filter_map(|planned| admission::admit(planned.drive.id, alive()).err()).collect();
+        if !taken.is_empty() {
+            return Err(SubmitError::Refused(taken));
+        }
+        let (mut runs, mut before) = (Vec::new(), Vec::new());
+        for wave in waves {
+            let mut ids = Vec::new();
+            for mut planned in wave {
+                planned.options.after.extend_from_slice(&before);
+                let (run, drive) = self.accepted(planned);
+                let stored = async {
+                    self.store.remember_drive(&drive, &run.host, run.created_at_ms).await?;
+                    self.store.insert_run(&run).await
+                };
+                stored.await.map_err(|error| SubmitError::Store(error.to_string()))?;
+                ids.push(run.id);
+                self.enqueue(run.clone(), drive);
+                runs.push(run);
+            }
+            before = ids;
+        }
+        self.dispatch();
+        Ok(runs)
+    }
+
+    /// A plan made into a run.
+    fn accepted(&self, planned: Planned) -> (Run, Drive) {
+        let Planned { drive, plan, options, appearance, .. } = planned;
         let host = self.inventory.borrow().host.clone();
         let run = Run {
             id: RunId::generate(),
@@ -214,32 +276,125 @@ impl Driver {
             progress: Progress::default(),
             phases: Vec::new(),
             verdict: None,
+            options,
+            life: Life { appearance, command_timeout_s: self.backend.command_timeout_s(&drive), ..Life::default() },
         };
-        let stored = async {
-            self.store.remember_drive(&drive, &run.host, run.created_at_ms).await?;
-            self.store.insert_run(&run).await
-        };
-        stored.await.map_err(|error| SubmitError::Store(error.to_string()))?;
-        self.launch(run.clone(), drive);
-        Ok(run)
+        (run, drive)
     }
 
-    fn launch(&mut self, run: Run, drive: Drive) {
+    /// Takes an interrupted run back. Everything was checked by the handle, and is once more by the claim.
+    async fn readmit(&mut self, mut run: Run, drive: Drive) -> Result<Arc<Run>, OrderError> {
+        if self.stop_by.is_some() {
+            return Err(super::Closed.into());
+        }
+        let id = run.id;
+        if let Some((_, head)) = self.runs.get(&id) {
+            // Somebody else was quicker: the wish is fulfilled.
+            return Ok(Arc::clone(&head.borrow()));
+        }
+        run.state = RunState::Queued;
+        (run.ended_at_ms, run.stop_reason, run.verdict) = (None, None, None);
+        run.life.resumed_at_ms.push(now_ms());
+        self.enqueue(run, drive);
+        self.commit().await;
+        // The answer of the part before the interruption no longer counts.
+        self.reload_verdicts().await;
+        self.dispatch();
+        self.runs.get(&id).map(|(_, head)| Arc::clone(&head.borrow())).ok_or(OrderError::NotAlive)
+    }
+
+    fn enqueue(&mut self, run: Run, drive: Drive) {
         let (head, seen) = watch::channel(Arc::new(run.clone()));
         self.heads.write().unwrap_or_else(PoisonError::into_inner).insert(run.id, seen);
-        let (id, plan) = (run.id, run.plan.clone());
-        let active = Active::new(run, drive.clone());
-        let control = active.control.clone();
-        self.runs.insert(id, (active, head));
-        let started = job::start(Arc::clone(&self.backend), id, drive, plan, control, self.events.clone());
-        if let Err(error) = started {
-            self.note(id, JobEvent::Ended(Err(format!("the kernel gave no thread for the probe: {error}"))));
+        let adapter = self.backend.adapter(&drive);
+        self.runs.insert(run.id, (Active::new(run, drive, adapter), head));
+    }
+
+    /// Hours of the day begin and end, and so does what runs in the queue wait for.
+    fn follow_the_clock(&mut self) {
+        if self.stop_by.is_some() {
+            return;
         }
+        let minute = minute_of_day();
+        for (active, _) in self.runs.values_mut() {
+            active.follow_window(minute);
+        }
+        self.dispatch();
+    }
+
+    /// Starts those whose turn it is.
+    fn dispatch(&mut self) {
+        if !self.runs.values().any(|(active, _)| active.run.state == RunState::Queued) {
+            return;
+        }
+        let inventory = Arc::clone(&self.inventory.borrow());
+        let (mut waiting, mut going) = (Vec::new(), Vec::new());
+        for (active, _) in self.runs.values() {
+            let (id, drive, adapter) = (active.run.id, active.run.drive, active.adapter.as_deref());
+            if active.run.state == RunState::Queued {
+                let attached = active.drive.kind == DeviceKind::File || inventory.by_id(drive).is_some();
+                let (options, holds) = (&active.run.options, active.run.life.holds.as_slice());
+                waiting.push(Waiting { id, drive, adapter, attached, options, holds });
+            } else if active.has_job() {
+                going.push(Going { id, drive, adapter, busy: active.is_busy() });
+            }
+        }
+        let moment = Moment { now_ms: now_ms(), minute: minute_of_day() };
+        let decided = queue::decide(waiting, going, |id| self.runs.contains_key(&id), moment, self.limits);
+        let decided: Vec<_> =
+            decided.into_iter().map(|(id, why)| (id, why.map(|hindrance| hindrance.to_string()))).collect();
+        for (id, waits_for) in decided {
+            match (waits_for, self.runs.get_mut(&id)) {
+                (None, _) => self.launch(id, &inventory),
+                (what, Some((active, _))) => active.wait_for(what),
+                (Some(_), None) => {}
+            }
+        }
+    }
+
+    fn launch(&mut self, id: RunId, inventory: &Inventory) {
+        let Some((active, _)) = self.runs.get_mut(&id) else { return };
+        // Since it was asked for it may have got another name and place; its identity is the same, and is checked again.
+        if let Some(now) = inventory.by_id(active.run.drive) {
+            let planned = std::mem::replace(&mut active.drive, now.clone());
+            // These decide whether the plan still fits, and the check compares them.
+            active.drive.capacity_bytes = planned.capacity_bytes;
+            active.drive.logical_block_bytes = planned.logical_block_bytes;
+        }
+        active.launch();
+        let job = Job {
+            run: id,
+            drive: active.drive.clone(),
+            plan: active.run.plan.clone(),
+            options: active.run.options.clone(),
+            appearance: active.run.life.appearance.clone(),
+            resumed: None,
+            control: active.control.clone(),
+        };
+        let (backend, events) = (Arc::clone(&self.backend), self.events.clone());
+        if !active.goes_on() {
+            start_job(backend, job, events);
+            return;
+        }
+        let (store, run) = (self.store.clone(), active.run.clone());
+        tokio::spawn(async move {
+            let read = async { Ok::<_, StoreError>((store.standing(&run).await?, store.samples(id).await?)) };
+            match read.await {
+                Ok((standing, samples)) => {
+                    let _ = events.send((id, JobEvent::Stands(Box::new(standing.clone())))).await;
+                    start_job(backend, Job { resumed: Some((Box::new(standing), samples)), ..job }, events);
+                }
+                Err(error) => {
+                    let why = format!("what it had done before could not be read: {error}");
+                    let _ = events.send((id, JobEvent::Ended(Err(why)))).await;
+                }
+            }
+        });
     }
 
     fn stop_all(&mut self) {
         self.stop_by = Some(Instant::now() + DRAIN_LIMIT);
-        for (active, _) in self.runs.values_mut() {
+        for (active, _) in self.runs.values_mut().filter(|(active, _)| active.has_job()) {
             active.stop(StopReason::ServiceStopped);
         }
     }
@@ -247,6 +402,7 @@ impl Driver {
     fn note(&mut self, id: RunId, event: JobEvent) {
         let Some((active, _)) = self.runs.get_mut(&id) else { return };
         match event {
+            JobEvent::Stands(standing) => active.stands(&standing),
             JobEvent::Claimed { engine } => active.claimed(engine),
             JobEvent::Refused(reasons) => {
                 let text: Vec<_> = reasons.iter().map(RefusedReason::to_string).collect();
@@ -262,6 +418,8 @@ impl Driver {
                 active.phase_ended(phase, t, ended_by);
                 self.pending.push(Pending::Sums { run: id, phase, sums });
             }
+            JobEvent::Probe(ProbeEvent::Fault { t, text }) => active.fault(t, text),
+            JobEvent::Gone(what) => active.lost(what),
             JobEvent::Ended(Ok(outcome)) => {
                 active.conclude(outcome);
                 // After the next commit: the analysis reads the table, and the last intervals must be in it.
@@ -326,6 +484,14 @@ impl Driver {
                 self.runs.remove(&id);
             }
         }
+    }
+}
+
+fn start_job(backend: Arc<Backend>, job: Job, events: mpsc::Sender<(RunId, JobEvent)>) {
+    let (run, last) = (job.run, events.clone());
+    if let Err(error) = job::start(backend, job, events) {
+        let why = format!("the kernel gave no thread for the probe: {error}");
+        tokio::spawn(async move { last.send((run, JobEvent::Ended(Err(why)))).await });
     }
 }
 

@@ -9,12 +9,13 @@ use super::admission;
 use super::planning::{self, PlanError, Planned};
 use super::zones::Zones;
 use crate::backend::{Backend, EngineProblem, ResolveError};
-use crate::model::drive::{Drive, DriveId, Inventory, Usage};
+use crate::model::drive::{DeviceKind, Drive, DriveId, Inventory, Usage};
 use crate::model::page::{PageId, PageReport};
 use crate::model::parameters::FieldError;
 use crate::model::plan::Plan;
 use crate::model::run::{RefusedReason, Run, RunId, RunRequest, RunState};
 use crate::model::zone::{NoZones, ZoneReport};
+use crate::store::Store;
 
 /// The scheduler has ended; the service is going down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -67,6 +68,12 @@ pub enum OrderError {
     /// Its state does not allow it.
     #[error("the run is {}", .0.as_str())]
     WrongState(RunState),
+    /// It cannot go on now.
+    #[error("the run cannot go on now")]
+    Refused(Vec<RefusedReason>),
+    /// The database could not be read.
+    #[error("the run could not be read: {0}")]
+    Store(String),
     /// The service is going down.
     #[error(transparent)]
     Closed(#[from] Closed),
@@ -74,8 +81,9 @@ pub enum OrderError {
 
 /// What the driver is asked.
 pub(super) enum Command {
-    Admit { planned: Box<Planned>, reply: oneshot::Sender<Result<Run, SubmitError>> },
+    Admit { waves: Vec<Vec<Planned>>, reply: oneshot::Sender<Result<Vec<Run>, SubmitError>> },
     Order { run: RunId, order: Order, reply: oneshot::Sender<Result<Arc<Run>, OrderError>> },
+    Readmit { run: Box<Run>, drive: Box<Drive>, reply: oneshot::Sender<Result<Arc<Run>, OrderError>> },
     ForgetVerdicts { reply: oneshot::Sender<()> },
 }
 
@@ -91,6 +99,7 @@ pub struct Handle {
     pub(super) heads: Heads,
     pub(super) backend: Arc<Backend>,
     pub(super) zones: Arc<Zones>,
+    pub(super) store: Store,
 }
 
 impl Handle {
@@ -160,7 +169,9 @@ impl Handle {
             let ours =
                 |reason: &RefusedReason| matches!(reason, RefusedReason::InUse { usage: Usage::Exclusive { .. } });
             planned.refused.retain(|reason| !ours(reason));
-            planned.refused.push(RefusedReason::AlreadyProbed { run });
+            if !planned.options.waits_for_its_drive() {
+                planned.refused.push(RefusedReason::AlreadyProbed { run });
+            }
         }
         if planned.refused.is_empty() { Ok((planned, confirm)) } else { Err(SubmitError::Refused(planned.refused)) }
     }
@@ -190,11 +201,47 @@ impl Handle {
         reasons
     }
 
-    /// Accepts a run. It starts at once, and claims its drive by itself.
+    /// Accepts a run. It starts when its turn comes, at once if nothing hinders it, and claims its drive by itself.
     ///
     /// # Errors
-    /// Everything that keeps it from starting.
+    /// Everything that keeps it from being accepted.
     pub async fn submit(&self, request: RunRequest) -> Result<Run, SubmitError> {
+        let planned = self.confirmed(request).await?;
+        self.admit(vec![vec![planned]]).await?.pop().ok_or(Closed.into())
+    }
+
+    /// Accepts runs on several drives, all or none: the first wave starts at once, each later one when the one before
+    /// is over. Gives the runs in the order they were asked for.
+    ///
+    /// # Errors
+    /// For each drive that keeps the whole from being accepted, what it is called and why.
+    pub async fn submit_matrix(&self, waves: Vec<Vec<RunRequest>>) -> Result<Vec<Run>, Vec<(String, SubmitError)>> {
+        let (mut planned_waves, mut errors) = (Vec::new(), Vec::new());
+        for (wave, nth) in waves.into_iter().zip(0..) {
+            let mut planned_wave: Vec<Planned> = Vec::new();
+            for mut request in wave {
+                let name = request.drive.clone();
+                // A later wave waits for the drives of an earlier one, and says so again when it is admitted.
+                request.options.queue |= nth > 0;
+                match self.confirmed(request).await {
+                    Ok(planned) if planned_wave.iter().any(|other| other.drive.id == planned.drive.id) => {
+                        let twice = FieldError::new("waves", format!("holds {name} twice in one wave"));
+                        errors.push((name, SubmitError::Parameters(vec![twice])));
+                    }
+                    Ok(planned) => planned_wave.push(planned),
+                    Err(error) => errors.push((name, error)),
+                }
+            }
+            planned_waves.push(planned_wave);
+        }
+        if !errors.is_empty() {
+            return Err(errors);
+        }
+        self.admit(planned_waves).await.map_err(|error| vec![(String::new(), error)])
+    }
+
+    /// A request that was planned, may run, and was confirmed.
+    async fn confirmed(&self, request: RunRequest) -> Result<Planned, SubmitError> {
         let (planned, confirm) = self.planned(request).await?;
         if let Some(phrase) = &planned.plan.confirm_phrase {
             match confirm.as_deref().map(str::trim) {
@@ -203,18 +250,63 @@ impl Handle {
                 Some(_) => {}
             }
         }
+        Ok(planned)
+    }
+
+    async fn admit(&self, waves: Vec<Vec<Planned>>) -> Result<Vec<Run>, SubmitError> {
         let (reply, answer) = oneshot::channel();
-        self.commands.send(Command::Admit { planned: Box::new(planned), reply }).await.map_err(|_| Closed)?;
+        self.commands.send(Command::Admit { waves, reply }).await.map_err(|_| Closed)?;
         answer.await.map_err(|_| Closed)?
     }
 
-    /// Cancels, pauses or resumes a run.
+    /// Cancels, pauses or resumes a run; resumes also one that was interrupted, once its drive was found to be the same.
     ///
     /// # Errors
-    /// When it is not alive or its state does not allow it.
+    /// When its state does not allow it, or an interrupted run cannot go on now.
     pub async fn order(&self, run: RunId, order: Order) -> Result<Arc<Run>, OrderError> {
+        if order == Order::Resume && self.follow(run).is_none() {
+            return self.go_on(run).await;
+        }
         let (reply, answer) = oneshot::channel();
         self.commands.send(Command::Order { run, order, reply }).await.map_err(|_| Closed)?;
+        answer.await.map_err(|_| Closed)?
+    }
+
+    /// Takes an interrupted run up again.
+    async fn go_on(&self, id: RunId) -> Result<Arc<Run>, OrderError> {
+        let unreadable = |error: crate::store::StoreError| OrderError::Store(error.to_string());
+        let run = self.store.run(id).await.map_err(unreadable)?.ok_or(OrderError::NotAlive)?;
+        if run.state != RunState::Interrupted {
+            return Err(OrderError::WrongState(run.state));
+        }
+        if let Some((other, _)) = self.alive().into_iter().find(|(_, other)| other.drive == run.drive) {
+            return Err(OrderError::Refused(vec![RefusedReason::AlreadyProbed { run: other }]));
+        }
+        let stored = self.store.drive(run.drive).await.map_err(unreadable)?.ok_or(OrderError::NotAlive)?;
+        let inventory = self.inventory();
+        let now = if stored.kind == DeviceKind::File { Some(&stored) } else { inventory.by_id(run.drive) };
+        let Some(now) = now else {
+            let what = format!("{} is not attached", run.drive_title);
+            return Err(OrderError::Refused(vec![RefusedReason::Changed { what }]));
+        };
+        // The plan was made for so many bytes in such blocks; the check compares.
+        let drive = Drive {
+            capacity_bytes: stored.capacity_bytes,
+            logical_block_bytes: stored.logical_block_bytes,
+            ..now.clone()
+        };
+        let (backend, plan, target) = (Arc::clone(&self.backend), run.plan.clone(), drive.clone());
+        let appearance = run.life.appearance.clone();
+        let reasons =
+            tokio::task::spawn_blocking(move || backend.check_to_go_on(&target, &plan, appearance.as_deref()))
+                .await
+                .map_err(|_| Closed)?;
+        if !reasons.is_empty() {
+            return Err(OrderError::Refused(reasons));
+        }
+        let (reply, answer) = oneshot::channel();
+        let command = Command::Readmit { run: Box::new(run), drive: Box::new(drive), reply };
+        self.commands.send(command).await.map_err(|_| Closed)?;
         answer.await.map_err(|_| Closed)?
     }
 

@@ -11,6 +11,7 @@
 //! | file | what |
 //! |---|---|
 //! | `admission` | pure: may this run start beside the others? |
+//! | `queue` | pure: who of those that wait may go now? |
 //! | `planning` | a request made into a plan |
 //! | `driver` | the one task that owns all run state |
 //! | `active` | how a run's state follows from orders and events |
@@ -29,6 +30,7 @@ mod inventory;
 mod job;
 mod planning;
 mod progress;
+mod queue;
 #[cfg(test)]
 mod testing;
 mod zones;
@@ -38,3 +40,4 @@ pub use clock::now_ms;
 pub use driver::start;
 pub use handle::{Closed, Handle, Order, OrderError, SubmitError};
 pub use inventory::take_inventory;
+pub use queue::Limits;

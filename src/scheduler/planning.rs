@@ -2,6 +2,7 @@
 
 use crate::backend::{Backend, ResolveError};
 use crate::model::drive::{DeviceKind, Drive, Inventory};
+use crate::model::options::RunOptions;
 use crate::model::parameters::FieldError;
 use crate::model::plan::{Phase, Plan};
 use crate::model::profile::{Pace, Target, build};
@@ -17,6 +18,10 @@ pub struct Planned {
     pub plan: Plan,
     /// Why it may not run now; empty if it may.
     pub refused: Vec<RefusedReason>,
+    /// When it may go, and what it may use up.
+    pub options: RunOptions,
+    /// Which appearance of a target without a name of its own is meant.
+    pub appearance: Option<String>,
 }
 
 /// A request that could not.
@@ -42,6 +47,12 @@ pub fn plan(backend: &Backend, inventory: &Inventory, request: &RunRequest) -> R
     let losses =
         if destructive && refused.is_empty() { backend.losses(&drive, built.offset, built.size) } else { Vec::new() };
     let bytes_to_write = built.phases.iter().map(|phase| phase.bytes_to_write).sum::<Option<Bytes>>();
+    let mut notes = built.notes;
+    if let Some(limit) = request.options.max_written_bytes
+        && bytes_to_write.is_none_or(|bytes| bytes > limit)
+    {
+        notes.push(format!("It ends when it has written {limit}, which may be before it has its answer."));
+    }
     let plan = Plan {
         profile: request.profile,
         drive: drive.id,
@@ -55,10 +66,11 @@ pub fn plan(backend: &Backend, inventory: &Inventory, request: &RunRequest) -> R
         randseed: built.randseed,
         losses,
         confirm_phrase: if destructive { drive.confirm_phrase() } else { None },
-        notes: built.notes,
+        notes,
         phases: built.phases,
     };
-    Ok(Planned { drive, plan, refused })
+    let appearance = backend.appearance(&drive);
+    Ok(Planned { drive, plan, refused, options: request.options.clone(), appearance })
 }
 
 /// What is assumed of a target before it was measured: a disk, unless the kernel makes the device

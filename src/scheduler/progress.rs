@@ -4,6 +4,7 @@ use crate::model::approx::f64_of;
 use crate::model::interval::Interval;
 use crate::model::plan::{Action, Gate, Plan};
 use crate::model::run::Progress;
+use crate::model::standing::Standing;
 use crate::model::units::Nanos;
 
 /// Follows one run.
@@ -16,12 +17,27 @@ pub struct Tracker {
 }
 
 impl Tracker {
-    /// At the beginning.
+    /// At the beginning, or with what is known of a run that was interrupted.
     #[must_use]
-    pub fn new(plan: &Plan) -> Self {
-        let mut tracker = Self { phase_began: Nanos(0), phase_ios: 0, phase_bytes: 0, progress: Progress::default() };
-        tracker.progress.remaining_s = Some(later_phases_s(plan, None));
-        tracker
+    pub fn new(plan: &Plan, progress: &Progress) -> Self {
+        let progress = Progress {
+            remaining_s: progress.remaining_s.or_else(|| Some(later_phases_s(plan, None))),
+            ..progress.clone()
+        };
+        Self { phase_began: Nanos(0), phase_ios: 0, phase_bytes: 0, progress }
+    }
+
+    /// A run goes on after an interruption.
+    pub fn go_on(&mut self, plan: &Plan, standing: &Standing) {
+        let Some(of) = standing.under_way() else {
+            self.progress.remaining_s = Some(later_phases_s(plan, Some(self.progress.phase)));
+            return;
+        };
+        self.progress.phase = of.phase;
+        self.phase_began = standing.t - of.elapsed;
+        (self.phase_ios, self.phase_bytes) = (of.ios, of.bytes);
+        let rest_s = self.rest_of_phase_s(plan, of.elapsed.as_secs_f64());
+        self.progress.remaining_s = Some(rest_s + later_phases_s(plan, Some(of.phase)));
     }
 
     /// A phase has begun.
@@ -109,7 +125,7 @@ mod tests {
     #[test]
     fn the_rest_is_told_by_what_was_done_and_only_the_end_is_whole() {
         let plan = accepted().run.plan;
-        let mut tracker = Tracker::new(&plan);
+        let mut tracker = Tracker::new(&plan, &Progress::default());
         tracker.begin_phase(0, Nanos(0));
         let mut rest = f64::INFINITY;
         for second in 1..=10 {
@@ -130,7 +146,7 @@ mod tests {
     #[test]
     fn a_run_that_was_stopped_keeps_its_fraction() {
         let plan = accepted().run.plan;
-        let mut tracker = Tracker::new(&plan);
+        let mut tracker = Tracker::new(&plan, &Progress::default());
         tracker.begin_phase(0, Nanos(0));
         tracker.advance(&plan, &written(1, 100));
         tracker.finish(false);

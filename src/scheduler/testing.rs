@@ -7,13 +7,14 @@ use super::active::Active;
 use crate::model::drive::Host;
 use crate::model::histogram::Precision;
 use crate::model::interval::{Interval, Tally};
+use crate::model::options::RunOptions;
 use crate::model::plan::Plan;
 use crate::model::profile::{Pace, Profile, Target, build};
-use crate::model::run::{Progress, Run, RunId, RunState};
+use crate::model::run::{Life, Progress, Run, RunId, RunState};
 use crate::model::units::{Bytes, Nanos};
 use crate::sim;
 
-/// A run of one phase, 1000 writes of 4 KiB on a simulated drive, that was just accepted.
+/// A run of one phase, 1000 writes of 4 KiB on a simulated drive, that waits for its turn.
 pub fn accepted() -> Active {
     let drive = sim::fleet().remove(0);
     let Value::Object(parameters) = json!({ "rw": "randwrite", "number_ios": 1000 }) else { panic!("an object") };
@@ -53,8 +54,10 @@ pub fn accepted() -> Active {
         progress: Progress::default(),
         phases: Vec::new(),
         verdict: None,
+        options: RunOptions::default(),
+        life: Life::default(),
     };
-    Active::new(run, drive)
+    Active::new(run, drive, None)
 }
 
 /// The interval that ends at this second, with so many writes of 4 KiB.

@@ -76,6 +76,13 @@ impl SimEngine {
         Self { drive: SimDrive::new(preset, seed), now: Nanos(0), pace }
     }
 
+    /// The same drive in its present state at another pace.
+    #[must_use]
+    pub fn paced(mut self, pace: Option<f64>) -> Self {
+        self.pace = pace.filter(|pace| pace.is_finite() && *pace > 0.0);
+        self
+    }
+
     /// As [`new`](Self::new), of the preset of this name; `None` when there is none.
     #[must_use]
     pub fn named(preset_name: &str, seed: u64, pace: Option<f64>) -> Option<Self> {

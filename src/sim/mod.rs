@@ -28,6 +28,7 @@ pub mod interface;
 pub mod media;
 pub mod noise;
 pub mod preset;
+mod relive;
 pub mod translation;
 
 #[cfg(test)]
@@ -35,3 +36,4 @@ mod acceptance;
 
 pub use engine::SimEngine;
 pub use identity::fleet;
+pub use relive::relive;

@@ -21,7 +21,7 @@ pub fn signed(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
 
-fn unsigned(row: &SqliteRow, column: &str) -> Result<u64, StoreError> {
+pub fn unsigned(row: &SqliteRow, column: &str) -> Result<u64, StoreError> {
     let value: i64 = row.try_get(column)?;
     u64::try_from(value).map_err(|_| StoreError::Row { what: "number", why: format!("{column} is {value}") })
 }
@@ -79,6 +79,8 @@ pub fn run(row: &SqliteRow) -> Result<Run, StoreError> {
         progress: json_column(row, "progress")?,
         phases: Vec::new(),
         verdict: optional_json_column(row, "verdict")?,
+        options: json_column(row, "options")?,
+        life: json_column(row, "life")?,
     })
 }
 

@@ -29,8 +29,8 @@ impl Store {
     pub async fn insert_run(&self, run: &Run) -> Result<(), StoreError> {
         sqlx::query(
             "INSERT INTO runs (id, drive_id, drive_title, simulated, profile, state, stalled, created_at_ms, plan,
-                               host, progress)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                               host, progress, options, life)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )
         .bind(run.id.to_string())
         .bind(run.drive.to_string())
@@ -43,6 +43,8 @@ impl Store {
         .bind(json(&run.plan)?)
         .bind(json(&run.host)?)
         .bind(json(&run.progress)?)
+        .bind(json(&run.options)?)
+        .bind(json(&run.life)?)
         .execute(&self.writer)
         .await?;
         Ok(())
@@ -98,19 +100,19 @@ impl Store {
         Ok(runs)
     }
 
-    /// Marks every run that was alive when the service last ended as interrupted, and gives their ids.
+    /// Marks every run that had its drive when the service last ended as interrupted, and gives their ids. Those that were
+    /// queued are queued still.
     ///
     /// # Errors
     /// What SQLite said.
     pub async fn interrupt_the_living(&self, now_ms: i64) -> Result<Vec<String>, StoreError> {
         let ids = sqlx::query_scalar(
             "UPDATE runs SET state = ?1, stalled = 0, stop_reason = ?2, ended_at_ms = ?3
-             WHERE state IN (?4, ?5, ?6, ?7, ?8) RETURNING id",
+             WHERE state IN (?4, ?5, ?6, ?7) RETURNING id",
         )
         .bind(RunState::Interrupted.as_str())
         .bind(json(&StopReason::ServiceStopped)?)
         .bind(now_ms)
-        .bind(RunState::Queued.as_str())
         .bind(RunState::Claiming.as_str())
         .bind(RunState::Running.as_str())
         .bind(RunState::Paused.as_str())
@@ -150,7 +152,7 @@ impl Store {
 pub(super) async fn update(connection: &mut sqlx::SqliteConnection, run: &Run) -> Result<(), StoreError> {
     sqlx::query(
         "UPDATE runs SET state = ?2, stalled = ?3, started_at_ms = ?4, ended_at_ms = ?5, engine = ?6,
-                         progress = ?7, stop_reason = ?8, verdict = ?9
+                         progress = ?7, stop_reason = ?8, verdict = ?9, life = ?10
          WHERE id = ?1",
     )
     .bind(run.id.to_string())
@@ -162,6 +164,7 @@ pub(super) async fn update(connection: &mut sqlx::SqliteConnection, run: &Run) -
     .bind(json(&run.progress)?)
     .bind(run.stop_reason.as_ref().map(json).transpose()?)
     .bind(run.verdict.as_ref().map(json).transpose()?)
+    .bind(json(&run.life)?)
     .execute(&mut *connection)
     .await?;
     for phase in &run.phases {

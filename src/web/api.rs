@@ -20,6 +20,7 @@ use super::{AppState, inside, live, request};
 use crate::model::drive::{Drive, DriveId, Inventory};
 use crate::model::histogram::LatencyHistogram;
 use crate::model::interval::LatencyFigures;
+use crate::model::options::RunOptions;
 use crate::model::parameters::FieldError;
 use crate::model::profile::Profile;
 use crate::model::run::{Run, RunState};
@@ -44,6 +45,8 @@ pub fn router() -> Router<AppState> {
         .route("/drives/{id}/zones", get(inside::zones))
         .route("/profiles", get(profiles))
         .route("/runs", get(runs).post(submit))
+        .route("/runs/matrix", post(submit_matrix))
+        .route("/runs/options", get(options))
         .route("/runs/{id}", get(run).delete(delete))
         .route("/runs/{id}/cancel", post(cancel))
         .route("/runs/{id}/pause", post(pause))
@@ -114,6 +117,35 @@ async fn submit(State(state): State<AppState>, headers: HeaderMap, body: Body) -
     let run = state.handle.submit(submission.request).await?;
     let location = format!("/api/v1/runs/{}", run.id);
     Ok((StatusCode::ACCEPTED, [(LOCATION, location)], Json(run)).into_response())
+}
+
+async fn submit_matrix(State(state): State<AppState>, headers: HeaderMap, body: Body) -> Result<Response, Problem> {
+    let matrix = request::matrix(request::json_object(&headers, &body)?)?;
+    if matrix.dry_run {
+        let (mut waves, mut errors) = (Vec::new(), Vec::new());
+        for wave in matrix.waves {
+            let mut plans = Vec::new();
+            for request in wave {
+                let name = request.drive.clone();
+                match state.handle.plan(request).await {
+                    Ok((_, plan)) => plans.push(plan),
+                    Err(error) => errors.push((name, error)),
+                }
+            }
+            waves.push(plans);
+        }
+        return if errors.is_empty() {
+            Ok(Json(json!({ "waves": waves })).into_response())
+        } else {
+            Err(Problem::of_several(errors))
+        };
+    }
+    let runs = state.handle.submit_matrix(matrix.waves).await.map_err(Problem::of_several)?;
+    Ok((StatusCode::ACCEPTED, Json(json!({ "runs": runs }))).into_response())
+}
+
+async fn options() -> Json<Value> {
+    Json(json!({ "options": RunOptions::PARAMETERS }))
 }
 
 /// A query parameter as a number, if given.

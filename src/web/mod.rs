@@ -43,7 +43,7 @@ use uuid::Uuid;
 
 use crate::model::drive::{Drive, DriveId};
 use crate::model::history::history_notes;
-use crate::model::run::{Run, RunId};
+use crate::model::run::{Run, RunId, RunState};
 use crate::scheduler::{Handle, Order};
 use crate::store::Store;
 use problem::{Problem, with_json_face};
@@ -133,7 +133,7 @@ impl AppState {
         if order == Order::Cancel && run.state.is_over() {
             return Ok(run);
         }
-        if run.state.is_over() {
+        if run.state.is_over() && !(order == Order::Resume && run.state == RunState::Interrupted) {
             return Err(Problem::new(
                 StatusCode::CONFLICT,
                 "wrong-state",

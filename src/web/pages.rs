@@ -5,12 +5,12 @@ use axum::extract::{Form, Path, Query, State};
 use axum::http::StatusCode;
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
-use serde_json::Map;
+use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::AppState;
 use super::problem::Problem;
-use super::view::new_run::parameters_of_form;
+use super::view::new_run::{parameters_of_form, parted};
 use super::view::run::RECENT;
 use super::view::zones::ZoneMap;
 use super::view::{
@@ -18,6 +18,7 @@ use super::view::{
     RunPage, RunsPage, Template,
 };
 use crate::model::drive::Drive;
+use crate::model::options::RunOptions;
 use crate::model::parameters::FieldError;
 use crate::model::profile::Profile;
 use crate::model::run::{RefusedReason, Run, RunId, RunRequest};
@@ -189,13 +190,27 @@ async fn form(state: &AppState, id: &str, pairs: Pairs, errors: &[FieldError]) -
     Ok(response)
 }
 
+/// What a form asks for.
+fn request_of(
+    drive: &str,
+    profile: Profile,
+    given: &Map<String, Value>,
+    confirm: Option<String>,
+) -> Result<RunRequest, Vec<FieldError>> {
+    let (parameters, options) = parted(given);
+    Ok(RunRequest { drive: drive.to_owned(), profile, parameters, options: RunOptions::read(&options)?, confirm })
+}
+
 async fn plan(State(state): State<AppState>, Path(id): Path<String>, Query(pairs): Query<Pairs>) -> Page {
     let Some(profile) = chosen(&pairs) else {
         let errors = [FieldError::new("profile", "must be chosen")];
         return form(&state, &id, pairs, &errors).await;
     };
-    let parameters = parameters_of_form(pairs.iter().cloned());
-    let request = RunRequest { drive: id.clone(), profile, parameters: parameters.clone(), confirm: None };
+    let given = parameters_of_form(pairs.iter().cloned());
+    let request = match request_of(&id, profile, &given, None) {
+        Ok(request) => request,
+        Err(errors) => return form(&state, &id, pairs, &errors).await,
+    };
     match state.handle.plan(request).await {
         Ok((drive, plan)) => {
             let inventory = state.handle.inventory();
@@ -203,7 +218,7 @@ async fn plan(State(state): State<AppState>, Path(id): Path<String>, Query(pairs
                 frame: frame(&inventory.host),
                 drive: &drive,
                 plan: &plan,
-                given: &parameters,
+                given: &given,
                 refused: &[],
                 errors: &[],
             };
@@ -220,9 +235,11 @@ async fn start(State(state): State<AppState>, Form(pairs): Form<Pairs>) -> Page 
         let errors = vec![FieldError::new("drive", "and profile must be given")];
         return Err(PageProblem(state, Problem::fields(errors)));
     };
-    let parameters = parameters_of_form(pairs.iter().cloned());
-    let request =
-        RunRequest { drive: drive.clone(), profile, parameters: parameters.clone(), confirm: field("confirm") };
+    let given = parameters_of_form(pairs.iter().cloned());
+    let request = match request_of(&drive, profile, &given, field("confirm")) {
+        Ok(request) => request,
+        Err(errors) => return form(&state, &drive, pairs, &errors).await,
+    };
     let error = match state.handle.submit(request.clone()).await {
         Ok(run) => return Ok(Redirect::to(&format!("/runs/{}", run.id)).into_response()),
         Err(error) => error,
@@ -235,7 +252,7 @@ async fn start(State(state): State<AppState>, Form(pairs): Form<Pairs>) -> Page 
     };
     let (target, plan) = state
         .handle
-        .plan(RunRequest { confirm: None, parameters: Map::clone(&parameters), ..request })
+        .plan(RunRequest { confirm: None, ..request })
         .await
         .map_err(on_page(&state))?;
     let inventory = state.handle.inventory();
@@ -243,7 +260,7 @@ async fn start(State(state): State<AppState>, Form(pairs): Form<Pairs>) -> Page 
         frame: frame(&inventory.host),
         drive: &target,
         plan: &plan,
-        given: &parameters,
+        given: &given,
         refused: &[],
         errors: &[FieldError::new("confirm", wrong)],
     };

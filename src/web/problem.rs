@@ -57,6 +57,28 @@ impl Problem {
         Self { errors, ..Self::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid", "Fields are wrong", detail.join("; ")) }
     }
 
+    /// What keeps several drives from being probed: the first one's problem, with the fields and reasons of all, each told with
+    /// its drive.
+    pub fn of_several(errors: Vec<(String, SubmitError)>) -> Self {
+        let mut several: Option<Self> = None;
+        for (drive, error) in errors {
+            let mut problem = Self::from(error);
+            if !drive.is_empty() {
+                problem.detail = format!("{drive}: {}", problem.detail);
+            }
+            several = Some(match several {
+                None => problem,
+                Some(mut first) => {
+                    first.detail = format!("{}; {}", first.detail, problem.detail);
+                    first.errors.append(&mut problem.errors);
+                    first.reasons.append(&mut problem.reasons);
+                    first
+                }
+            });
+        }
+        several.unwrap_or_else(|| Self::malformed("no drive was named"))
+    }
+
     /// The JSON of RFC 9457, with `errors` and `reasons` as extensions.
     fn to_json(&self) -> Value {
         let mut body = Map::new();
@@ -111,16 +133,25 @@ pub async fn with_json_face(request: Request, next: Next) -> Response {
     Problem::new(status, "rejected", "The request was rejected", detail).into_response()
 }
 
+fn refused(title: &'static str, reasons: Vec<RefusedReason>) -> Problem {
+    let detail: Vec<_> = reasons.iter().map(ToString::to_string).collect();
+    Problem { reasons, ..Problem::new(StatusCode::CONFLICT, "refused", title, detail.join("; ")) }
+}
+
+fn store_unavailable() -> Problem {
+    Problem::new(
+        StatusCode::SERVICE_UNAVAILABLE,
+        "store-unavailable",
+        "The database does not answer",
+        "The database could not be read or written; the service's log says why. Try again.",
+    )
+}
+
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
         // What SQLite said is for the log, not for the client.
         tracing::error!(%error, "the store failed");
-        Self::new(
-            StatusCode::SERVICE_UNAVAILABLE,
-            "store-unavailable",
-            "The database does not answer",
-            "The database could not be read or written; the service's log says why. Try again.",
-        )
+        store_unavailable()
     }
 }
 
@@ -155,8 +186,13 @@ impl From<Closed> for Problem {
 
 impl From<OrderError> for Problem {
     fn from(error: OrderError) -> Self {
+        if let OrderError::Store(why) = &error {
+            tracing::error!(why, "a run could not be read");
+        }
         match error {
             OrderError::Closed(closed) => closed.into(),
+            OrderError::Store(_) => store_unavailable(),
+            OrderError::Refused(reasons) => refused("The run cannot go on now", reasons),
             OrderError::NotAlive | OrderError::WrongState(_) => {
                 Self::new(StatusCode::CONFLICT, "wrong-state", "The run's state does not allow that", error.to_string())
             }
@@ -174,13 +210,7 @@ impl From<SubmitError> for Problem {
                 ..Self::new(StatusCode::CONFLICT, "refused", "That cannot be probed", error.to_string())
             },
             SubmitError::Parameters(errors) => Self::fields(errors),
-            SubmitError::Refused(reasons) => {
-                let detail: Vec<_> = reasons.iter().map(ToString::to_string).collect();
-                Self {
-                    reasons,
-                    ..Self::new(StatusCode::CONFLICT, "refused", "The drive may not be probed now", detail.join("; "))
-                }
-            }
+            SubmitError::Refused(reasons) => refused("The drive may not be probed now", reasons),
             SubmitError::ConfirmMissing => Self::new(
                 StatusCode::PRECONDITION_REQUIRED,
                 "confirm-required",

@@ -5,6 +5,7 @@ use axum::http::header::CONTENT_TYPE;
 use serde_json::{Map, Value};
 
 use super::problem::Problem;
+use crate::model::options::RunOptions;
 use crate::model::parameters::FieldError;
 use crate::model::profile::Profile;
 use crate::model::run::RunRequest;
@@ -75,6 +76,17 @@ pub fn submission(mut body: Map<String, Value>) -> Result<Submission, Problem> {
             Map::new()
         }
     };
+    let options = match body.remove("options") {
+        None | Some(Value::Null) => RunOptions::default(),
+        Some(Value::Object(options)) => RunOptions::read(&options).unwrap_or_else(|wrong| {
+            errors.extend(wrong);
+            RunOptions::default()
+        }),
+        Some(_) => {
+            errors.push(FieldError::new("options", "must be an object"));
+            RunOptions::default()
+        }
+    };
     let confirm = match body.remove("confirm") {
         None | Some(Value::Null) => None,
         Some(Value::String(confirm)) => Some(confirm),
@@ -94,14 +106,75 @@ pub fn submission(mut body: Map<String, Value>) -> Result<Submission, Problem> {
     for name in body.keys() {
         errors.push(FieldError::new(
             name.as_str(),
-            "is not a field of a run; it has drive, profile, parameters, confirm, dry_run",
+            "is not a field of a run; it has drive, profile, parameters, options, confirm, dry_run",
         ));
     }
     match profile {
         Some(profile) if errors.is_empty() => {
-            Ok(Submission { request: RunRequest { drive, profile, parameters, confirm }, dry_run })
+            Ok(Submission { request: RunRequest { drive, profile, parameters, options, confirm }, dry_run })
         }
         _ => Err(Problem::fields(errors)),
+    }
+}
+
+/// Most drives that one request may name.
+const MOST_DRIVES: usize = 1_000;
+
+/// A request for runs of one profile on several drives, wave after wave.
+pub struct Matrix {
+    /// The runs; those of a wave go side by side.
+    pub waves: Vec<Vec<RunRequest>>,
+    /// Only the plans.
+    pub dry_run: bool,
+}
+
+/// Reads `POST runs/matrix`: the fields of [`submission`], but `waves`, a list of lists of drives, in place of `drive`, and
+/// `confirm` as an object from each of those drives to its phrase.
+///
+/// # Errors
+/// 422 with every field that is missing, unknown or of the wrong type.
+pub fn matrix(mut body: Map<String, Value>) -> Result<Matrix, Problem> {
+    let mut errors = Vec::new();
+    let drives = |wave: &Value| -> Option<Vec<String>> {
+        let names = wave.as_array()?.iter().map(|name| name.as_str().map(str::trim).filter(|name| !name.is_empty()));
+        names.map(|name| name.map(str::to_owned)).collect::<Option<Vec<_>>>().filter(|names| !names.is_empty())
+    };
+    let waves = body.remove("waves");
+    let waves: Vec<Vec<String>> = waves
+        .as_ref()
+        .and_then(Value::as_array)
+        .and_then(|waves| waves.iter().map(drives).collect::<Option<Vec<_>>>())
+        .filter(|waves| !waves.is_empty() && waves.iter().map(Vec::len).sum::<usize>() <= MOST_DRIVES)
+        .unwrap_or_else(|| {
+            let detail = format!("must be a list of lists of drives, at most {MOST_DRIVES} in all: [[\"sda\", \"sdb\"], [\"sdc\"]]");
+            errors.push(FieldError::new("waves", detail));
+            Vec::new()
+        });
+    let confirms = match body.remove("confirm") {
+        None | Some(Value::Null) => Map::new(),
+        Some(Value::Object(confirms)) if confirms.values().all(Value::is_string) => confirms,
+        Some(_) => {
+            errors.push(FieldError::new("confirm", "must be an object: for each drive, as named in waves, its phrase"));
+            Map::new()
+        }
+    };
+    // The rest is that of a single run, whatever its drive.
+    body.insert("drive".to_owned(), Value::String("each".to_owned()));
+    match submission(body) {
+        Ok(Submission { request, dry_run }) if errors.is_empty() => {
+            let of = |drive: String| RunRequest {
+                confirm: confirms.get(&drive).and_then(Value::as_str).map(str::to_owned),
+                drive,
+                ..request.clone()
+            };
+            let waves = waves.into_iter().map(|wave| wave.into_iter().map(of).collect()).collect();
+            Ok(Matrix { waves, dry_run })
+        }
+        Ok(_) => Err(Problem::fields(errors)),
+        Err(problem) => {
+            errors.extend(problem.errors);
+            Err(Problem::fields(errors))
+        }
     }
 }
 
@@ -120,14 +193,33 @@ mod tests {
     #[test]
     fn every_wrong_field_is_named_at_once() {
         assert_eq!(
-            fields(json!({ "profile": 1, "dry_run": "yes", "size": 3 })),
-            ["drive", "profile", "dry_run", "size"]
+            fields(json!({ "profile": 1, "dry_run": "yes", "size": 3, "options": { "priority": "high" } })),
+            ["drive", "profile", "options.priority", "dry_run", "size"]
         );
         assert_eq!(
             fields(json!({ "drive": "", "profile": "smr-fast", "parameters": [] })),
             ["drive", "profile", "parameters"]
         );
         assert!(fields(json!({ "drive": "sda", "profile": "inspect", "confirm": null })).is_empty());
+    }
+
+    #[test]
+    fn a_matrix_is_read_wave_by_wave_with_each_drive_s_phrase() {
+        let Value::Object(body) = json!({ "waves": [["sda", "sdb"], ["sdc"]], "profile": "inspect", "confirm": { "sdb": "B" } })
+        else {
+            panic!("an object")
+        };
+        let waves = matrix(body).ok().unwrap().waves;
+        let told: Vec<Vec<_>> = waves
+            .iter()
+            .map(|wave| wave.iter().map(|request| (request.drive.as_str(), request.confirm.as_deref())).collect())
+            .collect();
+        assert_eq!(told, [vec![("sda", None), ("sdb", Some("B"))], vec![("sdc", None)]]);
+        for wrong in [json!([]), json!([[]]), json!(["sda"]), json!([["sda", 1]]), json!([[" "]])] {
+            let Value::Object(body) = json!({ "waves": wrong, "profile": "none", "confirm": [] }) else { panic!("an object") };
+            let fields: Vec<_> = matrix(body).err().unwrap().errors.into_iter().map(|error| error.field).collect();
+            assert_eq!(fields, ["waves", "confirm", "profile"]);
+        }
     }
 
     proptest! {

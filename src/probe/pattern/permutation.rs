@@ -42,6 +42,12 @@ impl Permutation {
         block
     }
 
+    /// Goes on as if so many blocks had been given already.
+    pub fn skip_to(&mut self, given: u64) {
+        self.pass = given / self.blocks;
+        self.next = given % self.blocks;
+    }
+
     fn image(&self, index: u64) -> u64 {
         let mut at = index;
         loop {

@@ -1,7 +1,6 @@
 //! Random blocks of which some come up more often.
 
 use rand::{Rng, RngExt};
-use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::model::approx::{f64_of, u64_of};
 use crate::model::workload::{Distribution, Pareto, Zipf};
@@ -34,7 +33,7 @@ enum Kind {
 impl Skewed {
     /// `None` for a uniform distribution. The generator decides where the hot blocks lie.
     #[must_use]
-    pub fn new(distribution: &Distribution, blocks: u64, rng: &mut Xoshiro256PlusPlus) -> Option<Self> {
+    pub fn new(distribution: &Distribution, blocks: u64, rng: &mut impl Rng) -> Option<Self> {
         let blocks = blocks.max(1);
         let kind = match distribution {
             Distribution::Random => return None,
@@ -58,7 +57,7 @@ impl Skewed {
     }
 
     /// The next block.
-    pub fn next_block(&self, rng: &mut Xoshiro256PlusPlus) -> u64 {
+    pub fn next_block(&self, rng: &mut impl Rng) -> u64 {
         match &self.kind {
             Kind::Zipf(zipf) => self.scattered(zipf.rank(rng.random())),
             Kind::Pareto(pareto) => self.scattered(pareto.rank(rng.random())),
@@ -87,7 +86,7 @@ impl Skewed {
 }
 
 /// A standard normal draw (Box and Muller 1958), whose stream no library's version can change.
-fn normal(rng: &mut Xoshiro256PlusPlus) -> f64 {
+fn normal(rng: &mut impl Rng) -> f64 {
     let (a, b): (f64, f64) = (rng.random(), rng.random());
     (-2.0 * (1.0 - a).ln()).sqrt() * (std::f64::consts::TAU * b).cos()
 }
@@ -96,6 +95,7 @@ fn normal(rng: &mut Xoshiro256PlusPlus) -> f64 {
 mod tests {
     use super::*;
     use rand::SeedableRng;
+    use rand_xoshiro::Xoshiro256PlusPlus;
 
     fn draws(distribution: &str, blocks: u64, count: usize) -> Vec<u64> {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);

@@ -1,7 +1,7 @@
 //! One stream of a pattern.
 
 use rand::{RngExt, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::SplitMix64;
 
 use super::permutation::{Permutation, mixed};
 use super::skewed::Skewed;
@@ -19,9 +19,9 @@ pub struct Stream {
     skip: u64,
     place: Place,
     what: What,
-    // xoshiro256++ has a period of 2^256 - 1 and 64-bit output, so regions beyond 2^32 blocks are
-    // covered; its stream is fixed by its definition, not by a library's version.
-    rng: Xoshiro256PlusPlus,
+    seed: u64,
+    /// Draws so far; trim and write of one block are one draw.
+    drawn: u64,
 }
 
 #[derive(Debug, Clone)]
@@ -48,13 +48,12 @@ impl Stream {
     pub fn new(workload: &Workload, job: u64, start: u64, size: u64) -> Self {
         // The first stream has the workload's own seed: a single stream asks what it always asked.
         let seed = if job == 0 { workload.randseed } else { mixed(workload.randseed ^ mixed(job)) };
-        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
         let align = workload.blockalign.unwrap_or(workload.smallest_bs()).0.max(1);
         let blocks = size.div_ceil(align).max(1);
         let single = workload.bssplit.is_empty();
         let place = if !workload.rw.is_random() {
             Place::InOrder(0)
-        } else if let Some(skewed) = Skewed::new(&workload.random_distribution, blocks, &mut rng) {
+        } else if let Some(skewed) = Skewed::new(&workload.random_distribution, blocks, &mut dice(seed, u64::MAX)) {
             Place::Skewed(skewed)
         } else if workload.norandommap || !single {
             Place::Uniform
@@ -73,7 +72,32 @@ impl Stream {
             },
         };
         let (bs, split, skip) = (workload.bs.0.max(1), workload.bssplit.clone(), workload.skip_bytes.0);
-        Self { start, size, bs, split, align, skip, place, what, rng }
+        Self { start, size, bs, split, align, skip, place, what, seed, drawn: 0 }
+    }
+
+    /// Goes on as if so many I/Os had been asked for already.
+    pub fn skip_to(&mut self, ios: u64) {
+        let (draws, half) = match self.what {
+            What::TrimThenWrite(_) => (ios / 2, ios % 2 == 1),
+            _ => (ios, false),
+        };
+        let stride = self.bs.saturating_add(self.skip);
+        match &mut self.place {
+            Place::InOrder(next) if self.split.is_empty() => *next = draws % self.size.div_ceil(stride).max(1) * stride,
+            // Where one begins depends on the lengths of all before it.
+            Place::InOrder(_) => {
+                for _ in 0..ios {
+                    self.next_io();
+                }
+                return;
+            }
+            Place::Once(order) => order.skip_to(draws),
+            Place::Uniform | Place::Skewed(_) => {}
+        }
+        self.drawn = draws;
+        if half {
+            self.next_io();
+        }
     }
 
     /// Places at which its random I/Os can begin.
@@ -89,13 +113,15 @@ impl Stream {
         {
             return write;
         }
-        let wanted = self.length();
+        let mut rng = dice(self.seed, self.drawn);
+        self.drawn += 1;
+        let wanted = self.length(&mut rng);
         let blocks = self.size.div_ceil(self.align).max(1);
         let within = match &mut self.place {
             Place::InOrder(next) => *next,
-            Place::Uniform => self.rng.random_range(0..blocks) * self.align,
+            Place::Uniform => rng.random_range(0..blocks) * self.align,
             Place::Once(order) => order.next_block() * self.align,
-            Place::Skewed(skewed) => skewed.next_block(&mut self.rng) * self.align,
+            Place::Skewed(skewed) => skewed.next_block(&mut rng) * self.align,
         };
         // The last one before the end of the part is shorter.
         let len = wanted.min(self.size - within);
@@ -106,7 +132,7 @@ impl Stream {
         let io = Io { op: Op::Read, offset: self.start + within, len: u32::try_from(len).unwrap_or(u32::MAX) };
         let op = match &mut self.what {
             What::Always(op) => *op,
-            What::Mixed(percent) if self.rng.random_range(0..100_u8) < *percent => Op::Read,
+            What::Mixed(percent) if rng.random_range(0..100_u8) < *percent => Op::Read,
             What::Mixed(_) => Op::Write,
             What::TrimThenWrite(pending) => {
                 *pending = Some(Io { op: Op::Write, ..io });
@@ -116,11 +142,11 @@ impl Stream {
         Io { op, ..io }
     }
 
-    fn length(&mut self) -> u64 {
+    fn length(&self, rng: &mut SplitMix64) -> u64 {
         if self.split.is_empty() {
             return self.bs;
         }
-        let mut draw = self.rng.random_range(0..100_u8);
+        let mut draw = rng.random_range(0..100_u8);
         for part in &self.split {
             if draw < part.percent {
                 return part.bs.0;
@@ -129,4 +155,11 @@ impl Stream {
         }
         self.bs
     }
+}
+
+/// The generator of draw `number`: it depends on nothing that came before, so that a run that was interrupted after
+/// days goes on where it was, at once. Splitmix64 (Steele, Lea, Flood 2014) has 64-bit output, so regions beyond 2^32
+/// blocks are covered, and its stream is fixed by its definition, not by a library's version.
+fn dice(seed: u64, number: u64) -> SplitMix64 {
+    SplitMix64::seed_from_u64(mixed(seed ^ mixed(number)))
 }

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use super::{Frame, format};
 use crate::model::drive::Drive;
+use crate::model::options::RunOptions;
 use crate::model::parameters::{FieldError, Kind, Parameter};
 use crate::model::profile::Profile;
 use crate::model::run::RefusedReason;
@@ -93,6 +94,22 @@ impl NewRunPage<'_> {
         fields.collect()
     }
 
+    /// When it may go, and what it may use up: the same for every profile.
+    fn options(&self) -> Vec<Field> {
+        let fields = RunOptions::PARAMETERS.into_iter().map(|parameter| {
+            let name = format!("{OPTIONS}{}", parameter.name);
+            let given = self.given.get(&name).map(text).unwrap_or_default();
+            let error = self.errors.iter().find(|error| error.field == name).map(|error| error.detail.clone());
+            Field { parameter, given, error }
+        });
+        fields.collect()
+    }
+
+    /// Whether the fields of the options are to be seen at once.
+    fn options_open(&self) -> bool {
+        self.options().iter().any(|field| field.error.is_some() || !field.given.is_empty())
+    }
+
     fn error_of(&self, name: &str) -> Option<String> {
         let field = format!("parameters.{name}");
         self.errors.iter().find(|error| error.field == field).map(|error| error.detail.clone())
@@ -100,7 +117,8 @@ impl NewRunPage<'_> {
 
     /// Errors that belong to no field of the form.
     fn other_errors(&self) -> Vec<&FieldError> {
-        let fields = self.chosen.map(|profile| self.fields(&profile)).unwrap_or_default();
+        let mut fields = self.chosen.map(|profile| self.fields(&profile)).unwrap_or_default();
+        fields.extend(self.options());
         let shown = |error: &FieldError| fields.iter().any(|field| field.error.as_deref() == Some(&error.detail));
         self.errors.iter().filter(|error| !shown(error)).collect()
     }
@@ -114,7 +132,23 @@ pub(super) fn text(value: &Value) -> String {
     }
 }
 
-/// The parameters of a submitted form: every pair but those the form needs for itself, empty
+/// What an option's name begins with in a form.
+const OPTIONS: &str = "options.";
+
+/// The profile's parameters and the options, of what [`parameters_of_form`] gave.
+#[must_use]
+pub fn parted(given: &Map<String, Value>) -> (Map<String, Value>, Map<String, Value>) {
+    let (mut parameters, mut options) = (Map::new(), Map::new());
+    for (name, value) in given {
+        match name.strip_prefix(OPTIONS) {
+            Some(option) => options.insert(option.to_owned(), value.clone()),
+            None => parameters.insert(name.clone(), value.clone()),
+        };
+    }
+    (parameters, options)
+}
+
+/// The parameters and options of a submitted form: every pair but those the form needs for itself, empty
 /// fields left out (an empty field asks for the default).
 #[must_use]
 pub fn parameters_of_form(pairs: impl IntoIterator<Item = (String, String)>) -> Map<String, Value> {
@@ -131,8 +165,10 @@ mod tests {
 
     #[test]
     fn an_empty_field_asks_for_the_default() {
-        let pairs = [("profile", "custom"), ("rw", "read"), ("bs", " "), ("confirm", "X")];
+        let pairs = [("profile", "custom"), ("rw", "read"), ("bs", " "), ("confirm", "X"), ("options.priority", "9")];
         let map = parameters_of_form(pairs.map(|(name, value)| (name.to_owned(), value.to_owned())));
-        assert_eq!(Value::Object(map), serde_json::json!({ "rw": "read" }));
+        let (parameters, options) = parted(&map);
+        assert_eq!(Value::Object(parameters), serde_json::json!({ "rw": "read" }));
+        assert_eq!(Value::Object(options), serde_json::json!({ "priority": "9" }));
     }
 }

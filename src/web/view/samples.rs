@@ -12,11 +12,12 @@ use crate::model::drive::{
 };
 use crate::model::histogram::Precision;
 use crate::model::interval::{Interval, Tally};
+use crate::model::options::RunOptions;
 use crate::model::page::Pages;
 use crate::model::plan::{Action, Phase, Plan};
 use crate::model::profile::{Pace, Profile, Target, build};
 use crate::model::recording::{Basis, Evidence, Points, Recording, RecordingState};
-use crate::model::run::{PhaseOutcome, Progress, Run, RunId, RunState, StopReason};
+use crate::model::run::{Life, PhaseOutcome, Progress, Run, RunId, RunState, StopReason};
 use crate::model::{Bytes, Nanos};
 
 /// The present of all samples: 2026-11-30 18:30 UTC.
@@ -373,6 +374,8 @@ pub fn run(drive: &Drive, profile: Profile, phases_done: usize) -> Run {
         phases,
         verdict: (done && profile == Profile::SmrQuick).then(shingled),
         plan,
+        options: RunOptions::default(),
+        life: Life::default(),
     }
 }
 
