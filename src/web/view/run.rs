@@ -6,7 +6,7 @@ use super::timeline::{self, Segment};
 use super::{Frame, chart, format, mark, plan};
 use crate::model::interval::{Interval, Tally};
 use crate::model::plan::Phase;
-use crate::model::run::{Run, RunState, StopReason};
+use crate::model::run::{Hold, Run, RunState, StopReason};
 
 /// How many of the last intervals the page's table shows, by itself and live.
 pub const RECENT: usize = 60;
@@ -51,11 +51,39 @@ impl RunPage<'_> {
     }
 
     fn can_pause(&self) -> bool {
-        self.run.state == RunState::Running
+        let may = matches!(self.run.state, RunState::Running | RunState::Paused | RunState::Queued);
+        may && !self.run.life.holds.contains(&Hold::User)
     }
 
     fn can_resume(&self) -> bool {
-        matches!(self.run.state, RunState::Paused | RunState::Interrupted)
+        let held = self.run.life.holds.contains(&Hold::User);
+        self.run.state == RunState::Interrupted
+            || (held && matches!(self.run.state, RunState::Paused | RunState::Queued))
+    }
+
+    /// Failed I/Os that are counted but not told one by one.
+    fn untold_faults(&self) -> u64 {
+        let told = u64::try_from(self.run.life.faults.len()).unwrap_or(u64::MAX);
+        self.run.life.errors.saturating_sub(told)
+    }
+
+    /// What was asked for beside the profile's parameters, in words.
+    fn limits(&self) -> Vec<String> {
+        let options = &self.run.options;
+        let mut limits = Vec::new();
+        if let Some(window) = options.window {
+            limits.push(format!("Runs only from {window}"));
+        }
+        if let Some(bytes) = options.max_written_bytes {
+            limits.push(format!("Writes at most {}", bytes.decimal()));
+        }
+        if let Some(celsius) = options.max_temperature_celsius {
+            limits.push(format!("Pauses at {celsius} °C"));
+        }
+        if options.resume_after_restart {
+            limits.push("Goes on by itself after a restart of the service".to_owned());
+        }
+        limits
     }
 
     fn can_cancel(&self) -> bool {
