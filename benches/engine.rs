@@ -9,22 +9,26 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use drivescope::device::{self, SysRoot};
+use drivescope::device::{self, Claimed, SysRoot};
 use drivescope::model::approx::f64_of;
 use drivescope::model::drive::DriveId;
 use drivescope::model::interval::Tally;
 use drivescope::model::plan::Plan;
+use drivescope::model::units::Bytes;
 use drivescope::model::profile::{Pace, Profile, Target, build};
 use drivescope::probe::control::Control;
 use drivescope::probe::engine::Engine;
 use drivescope::probe::event::{EventSink, ProbeEvent};
 use drivescope::probe::referee::NoReferee;
+use drivescope::probe::psync::PsyncEngine;
 use drivescope::probe::ring::RingEngine;
 use drivescope::probe::run::carry_out;
 use drivescope::probe::uring::UringEngine;
 use serde_json::{Value, json};
 
 const LEN: u64 = 1 << 30;
+/// Takes everything at once and keeps nothing: what is measured there is the engine alone.
+const NULL: &str = "/dev/null";
 
 /// What one measurement found.
 #[derive(Debug, Clone, Copy)]
@@ -60,9 +64,14 @@ fn main() {
     println!("| engine | target | rw | iodepth | ours IOPS | fio IOPS | IOPS | CPU per I/O | p50 | p99 |");
     println!("|---|---|---|---|---|---|---|---|---|---|");
     let mut lines = Vec::new();
-    for (target, path) in [("loop", &bed.device), ("ext4", &bed.file)] {
+    let null = PathBuf::from(NULL);
+    for (target, path) in [("loop", &bed.device), ("ext4", &bed.file), ("null", &null)] {
         for rw in ["randread", "randwrite"] {
             for iodepth in [1, 32, 128] {
+                // Nothing can be read from it.
+                if target == "null" && rw == "randread" {
+                    continue;
+                }
                 if !format!("{target} {rw} {iodepth}").contains(&only) {
                     continue;
                 }
@@ -76,7 +85,7 @@ fn main() {
 }
 
 /// The engines that are held against fio, by their names in results; the default first.
-const ENGINES: [&str; 2] = ["io_uring", "tokio-uring"];
+const ENGINES: [&str; 3] = ["io_uring", "tokio-uring", "psync"];
 
 fn cell(target: &str, path: &Path, rw: &str, iodepth: u32, pairs: usize, seconds: u64) -> Vec<Value> {
     let mut measured: Vec<Vec<(Figures, Figures)>> = vec![Vec::new(); ENGINES.len()];
@@ -142,7 +151,7 @@ fn fio(path: &Path, rw: &str, iodepth: u32, seconds: u64) -> Figures {
         "--ioengine=io_uring",
         "--fixedbufs",
         "--registerfiles",
-        "--direct=1",
+        if path == Path::new(NULL) { "--direct=0" } else { "--direct=1" },
         "--bs=4k",
         "--norandommap",
         "--randrepeat=0",
@@ -201,11 +210,16 @@ impl EventSink for Sums {
 /// One run of our engine, as a process: claim, carry out, print.
 fn child(engine: &str, path: &Path, rw: &str, iodepth: u32, seconds: u64) {
     let root = SysRoot::host();
-    let drive = device::resolve(&root, &device::scan(&root), path.to_str().unwrap()).unwrap().drive;
+    let claim = if path == Path::new(NULL) {
+        Claimed::of_nothing(Bytes(LEN)).unwrap()
+    } else {
+        let drive = device::resolve(&root, &device::scan(&root), path.to_str().unwrap()).unwrap().drive;
+        device::check(&root, &drive, true, &[]).unwrap().claim().unwrap()
+    };
     let parameters =
         json!({ "rw": rw, "norandommap": true, "bs": "4k", "iodepth": iodepth, "runtime": seconds, "size": LEN });
     let Value::Object(parameters) = parameters else { panic!("an object") };
-    let target = Target { capacity: drive.capacity_bytes, logical_block: drive.logical_block_bytes, pace: Pace::FLASH };
+    let target = Target { capacity: claim.capacity(), logical_block: claim.logical_block(), pace: Pace::FLASH };
     let built = build(Profile::Custom, &parameters, target).unwrap();
     let plan = Plan {
         profile: Profile::Custom,
@@ -223,9 +237,9 @@ fn child(engine: &str, path: &Path, rw: &str, iodepth: u32, seconds: u64) {
         notes: vec![],
         phases: built.phases,
     };
-    let claim = device::check(&root, &drive, true, &[]).unwrap().claim().unwrap();
     let mut engine: Box<dyn Engine> = match engine {
         "io_uring" => Box::new(RingEngine::new(claim, 1)),
+        "psync" => Box::new(PsyncEngine::new(claim, 1)),
         _ => Box::new(UringEngine::new(claim, 1)),
     };
     let mut sums = Sums(None);

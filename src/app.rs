@@ -168,8 +168,9 @@ async fn run(config: &Serve) -> Result<(), AppError> {
     }
     let shutdown = CancellationToken::new();
     let limits = Limits { in_all: config.max_runs, per_adapter: config.max_runs_per_adapter };
+    let drain_limit = Duration::from_secs(config.drain_limit);
     let (handle, scheduler) =
-        scheduler::start(backend, store.clone(), limits, shutdown.clone()).await.map_err(store_error)?;
+        scheduler::start(backend, store.clone(), limits, drain_limit, shutdown.clone()).await.map_err(store_error)?;
 
     let listen_error = |source| AppError::Listen { address: config.listen, source };
     let listener = TcpListener::bind(config.listen).await.map_err(listen_error)?;

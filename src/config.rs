@@ -74,6 +74,10 @@ pub struct Serve {
     #[arg(long, value_name = "N", default_value_t = 8, env = "DRIVESCOPE_MAX_RUNS_PER_ADAPTER")]
     pub max_runs_per_adapter: usize,
 
+    /// Seconds that a stop of the service waits for drives to give back what is in flight; then it ends without them
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, env = "DRIVESCOPE_DRAIN_LIMIT")]
+    pub drain_limit: u64,
+
     /// Listen beyond loopback although whoever reaches the port can overwrite drives
     #[arg(long, env = "DRIVESCOPE_ALLOW_REMOTE_WITHOUT_AUTHENTICATION")]
     pub allow_remote_without_authentication: bool,

@@ -4,6 +4,7 @@
 mod harness;
 
 use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use harness::{LoopDevice, Service, is_over, output, scratch};
@@ -400,4 +401,78 @@ fn files_are_targets_only_where_they_may_be() {
     let libc = output("sh", &["-c", "ls /etc/ld.so.cache /usr/bin/env | head -1"]);
     let problem = service.post("/api/v1/runs", &json!({ "drive": libc, "profile": "inspect" })).problem(409);
     assert_eq!(problem["reasons"][0]["code"], "file-not-allowed", "{problem}");
+}
+
+/// An ext4 filesystem in a file, mounted; while it is frozen a write to it never comes back, as from a drive that hangs.
+struct Frozen {
+    mount_point: std::path::PathBuf,
+}
+
+impl Frozen {
+    fn mounted(dir: &Path, device: &LoopDevice) -> Self {
+        output("mkfs.ext4", &["-q", &device.path]);
+        let mount_point = dir.join("mnt");
+        std::fs::create_dir(&mount_point).unwrap();
+        output("mount", &[&device.path, mount_point.to_str().unwrap()]);
+        Self { mount_point }
+    }
+
+    fn freeze(&self) {
+        output("fsfreeze", &["--freeze", self.mount_point.to_str().unwrap()]);
+    }
+
+    fn thaw(&self) {
+        let _ = Command::new("fsfreeze").arg("--unfreeze").arg(&self.mount_point).status();
+    }
+}
+
+impl Drop for Frozen {
+    fn drop(&mut self) {
+        self.thaw();
+        // Whoever still has it open lets go once its writes came back.
+        let unmounted = || Command::new("umount").arg(&self.mount_point).status().unwrap().success();
+        let began = Instant::now();
+        while !unmounted() && began.elapsed() < Duration::from_secs(10) {
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+}
+
+#[test]
+fn a_drive_that_never_answers_stalls_its_own_run_and_nothing_else() {
+    for engine in ["io_uring", "psync"] {
+        let (dir, data) = (scratch(), scratch());
+        let device = LoopDevice::new(dir.path(), 64 * MIB, &[]);
+        let frozen = Frozen::mounted(dir.path(), &device);
+        let file = frozen.mount_point.join("target");
+        std::fs::write(&file, vec![1; 8 << 20]).unwrap();
+        let arguments = ["--sim", "--sim-speed", "5", "--engine", engine, "--drain-limit", "2"];
+        let service = Service::start(data.path(), &arguments);
+        let parameters = json!({ "rw": "randwrite", "iodepth": 4, "runtime": 3600, "interval_ms": 50 });
+        let stuck = begin(&service, file.to_str().unwrap(), &parameters, &json!({}));
+        service.wait_for_intervals(&stuck, 3);
+        frozen.freeze();
+        let other = begin(&service, "sim-cmr-14tb", &json!({ "rw": "randread", "runtime": 3600 }), &json!({}));
+        let before = service.wait_for_intervals(&other, 1)["progress"]["last_seq"].as_u64().unwrap();
+        service.wait_for(&stuck, "a stall", |run| run["stalled"] == json!(true));
+        assert!(service.run(&other)["progress"]["last_seq"].as_u64().unwrap() > before, "the other goes on");
+        assert_eq!(service.get("/").status, 200);
+        service.signal(Signal::SIGTERM);
+        // It lets go of its port and its data although a thread of it cannot end.
+        let began = Instant::now();
+        let next = loop {
+            if let Some(next) = Service::try_start(data.path(), &["--sim"]) {
+                break next;
+            }
+            assert!(began.elapsed() < Duration::from_secs(30), "the stuck thread keeps the data directory");
+            std::thread::sleep(Duration::from_millis(200));
+        };
+        let found = next.run(&stuck);
+        assert_eq!((&found["state"], &found["stop_reason"]["reason"]), (&json!("interrupted"), &json!("abandoned")));
+        assert!(found["stop_reason"]["detail"].as_str().unwrap().contains("silent for"), "{found}");
+        assert_eq!(next.run(&other)["stop_reason"]["reason"], "service-stopped");
+        frozen.thaw();
+        drop(next);
+        drop(service);
+    }
 }

@@ -18,8 +18,9 @@ use nix::libc;
 use nix::sys::stat::{major, minor};
 
 use super::check::{check, said};
-use super::ioctl;
 use super::sysfs::SysRoot;
+use super::target::file_drive;
+use super::{inventory, ioctl};
 use crate::model::drive::{DeviceKind, Drive, Usage};
 use crate::model::run::RefusedReason;
 use crate::model::units::Bytes;
@@ -96,6 +97,21 @@ pub enum Claimed {
     Writable(ClaimedDrive),
     /// Open for reading; others may use it.
     ReadOnly(ReadOnlyDrive),
+}
+
+impl Claimed {
+    /// A claim on `/dev/null`, which takes everything and keeps nothing: with it an engine can be measured alone. It says
+    /// that it has `capacity` bytes.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn of_nothing(capacity: Bytes) -> io::Result<Self> {
+        let path = Path::new("/dev/null");
+        let file = OpenOptions::new().read(true).write(true).open(path)?;
+        let root = SysRoot::host();
+        let drive = file_drive(&root, &inventory::host(&root), path, &file, &file.metadata()?);
+        Ok(Self::Writable(ClaimedDrive { file, drive: Drive { capacity_bytes: capacity, ..drive } }))
+    }
 }
 
 /// A target held exclusively, that may be written to.

@@ -189,7 +189,7 @@ fn why_no_file(metadata: &Metadata) -> Option<&'static str> {
     })
 }
 
-fn file_drive(root: &SysRoot, host: &Host, path: &Path, opened: &File, metadata: &Metadata) -> Drive {
+pub(super) fn file_drive(root: &SysRoot, host: &Host, path: &Path, opened: &File, metadata: &Metadata) -> Drive {
     let mut facts = Facts::default();
     let (block, block_source) = file_block(root, opened, metadata);
     facts.add("file/logical-block", block_source, &Reading::Known(block), |bytes| format!("{bytes} B"), None);

@@ -34,11 +34,8 @@ const BATCH: usize = 1_000;
 const EVENTS: usize = 4_096;
 /// Commands on their way from the web.
 const COMMANDS: usize = 64;
-/// How long a shutdown waits for drives to answer what is in flight.
-const DRAIN_LIMIT: Duration = Duration::from_secs(60);
-
-/// Starts the scheduler and the inventory. The task ends after `shutdown`, when every run has drained
-/// and everything is stored.
+/// Starts the scheduler and the inventory. The task ends after `shutdown`, when every run has drained or `drain_limit` is
+/// over, and everything is stored.
 ///
 /// # Errors
 /// When the store cannot be read.
@@ -46,6 +43,7 @@ pub async fn start(
     backend: Arc<Backend>,
     store: Store,
     limits: Limits,
+    drain_limit: Duration,
     shutdown: CancellationToken,
 ) -> Result<(Handle, JoinHandle<()>), StoreError> {
     for id in store.interrupt_the_living(now_ms()).await? {
@@ -75,6 +73,7 @@ pub async fn start(
         backend: Arc::clone(&backend),
         store: store.clone(),
         limits,
+        drain_limit,
         inventory: inventory.clone(),
         verdicts: publish_verdicts,
         heads: Arc::clone(&heads),
@@ -123,6 +122,7 @@ struct Driver {
     backend: Arc<Backend>,
     store: Store,
     limits: Limits,
+    drain_limit: Duration,
     inventory: watch::Receiver<Arc<Inventory>>,
     verdicts: watch::Sender<Arc<Verdicts>>,
     heads: Heads,
@@ -393,7 +393,7 @@ impl Driver {
     }
 
     fn stop_all(&mut self) {
-        self.stop_by = Some(Instant::now() + DRAIN_LIMIT);
+        self.stop_by = Some(Instant::now() + self.drain_limit);
         for (active, _) in self.runs.values_mut().filter(|(active, _)| active.has_job()) {
             active.stop(StopReason::ServiceStopped);
         }

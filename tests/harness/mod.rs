@@ -56,6 +56,11 @@ pub fn scratch() -> TempDir {
 impl Service {
     /// Starts `drivescope serve` on a free port.
     pub fn start(data_dir: &Path, arguments: &[&str]) -> Self {
+        Self::try_start(data_dir, arguments).unwrap_or_else(|| panic!("the service did not start"))
+    }
+
+    /// `None` when it refuses to start.
+    pub fn try_start(data_dir: &Path, arguments: &[&str]) -> Option<Self> {
         let mut child = Command::new(env!("CARGO_BIN_EXE_drivescope"))
             .args(["serve", "--listen", "127.0.0.1:0", "--data-dir"])
             .arg(data_dir)
@@ -66,10 +71,13 @@ impl Service {
             .unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
-        let base = line.trim().strip_prefix("Drivescope is at ").unwrap_or_else(|| panic!("{line:?}"));
+        let Some(base) = line.trim().strip_prefix("Drivescope is at ") else {
+            child.wait().unwrap();
+            return None;
+        };
         let base = base.trim_end_matches('/').to_owned();
         let agent = ureq::Agent::config_builder().http_status_as_error(false).max_redirects(0).build().into();
-        Self { child, base, data_dir: data_dir.to_owned(), agent }
+        Some(Self { child, base, data_dir: data_dir.to_owned(), agent })
     }
 
     /// With the simulated fleet, as fast as possible.
