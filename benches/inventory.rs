@@ -105,7 +105,8 @@ fn page_times(backend: Backend, data_dir: &Path) -> (Vec<Duration>, Vec<Duration
         let store = Store::open(&data_dir.join("bench.db")).await.unwrap();
         let shutdown = CancellationToken::new();
         let limits = scheduler::Limits { in_all: 64, per_adapter: 8 };
-        let (handle, scheduler) = scheduler::start(Arc::new(backend), store.clone(), limits, Duration::ZERO, shutdown.clone()).await.unwrap();
+        let (handle, scheduler) =
+            scheduler::start(Arc::new(backend), store.clone(), limits, Duration::ZERO, shutdown.clone()).await.unwrap();
         let router = web::router(handle, store, shutdown.clone(), SocketAddr::from(([127, 0, 0, 1], 8080)));
         let mut length = 0;
         let mut times = [Vec::new(), Vec::new()];

@@ -274,7 +274,13 @@ impl Backend {
 
     /// Whether this is what the run was confirmed for. A run may have waited for days, and somebody may have put
     /// something on the drive meanwhile that its user never saw named.
-    fn changed_since(&self, drive: &Drive, plan: &Plan, appearance: Option<&str>, begun: bool) -> Option<RefusedReason> {
+    fn changed_since(
+        &self,
+        drive: &Drive,
+        plan: &Plan,
+        appearance: Option<&str>,
+        begun: bool,
+    ) -> Option<RefusedReason> {
         let now = self.appearance(drive);
         if appearance.is_some() && now.as_deref() != appearance {
             let what = format!(

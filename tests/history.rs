@@ -8,9 +8,10 @@ use drivescope::device::scan;
 use drivescope::model::Bytes;
 use drivescope::model::drive::{Drive, Host};
 use drivescope::model::history::history_notes;
+use drivescope::model::options::RunOptions;
 use drivescope::model::plan::Plan;
 use drivescope::model::profile::Profile;
-use drivescope::model::run::{Progress, Run, RunId, RunState};
+use drivescope::model::run::{Life, Progress, Run, RunId, RunState};
 use drivescope::store::{RunFilter, Store};
 use harness::{Service, scratch};
 use tree::Tree;
@@ -63,6 +64,8 @@ fn run_on(drive: &Drive) -> Run {
         progress: Progress::default(),
         phases: Vec::new(),
         verdict: None,
+        options: RunOptions::default(),
+        life: Life::default(),
     }
 }
 

@@ -94,7 +94,8 @@ fn a_simulated_run_that_is_killed_twice_ends_as_one_that_was_not() {
     assert!((0.95..1.05).contains(&ratio), "{} s against {} s", elapsed(&over), elapsed(&whole));
     let sums = service.get(&format!("/api/v1/runs/{run}/latency")).json();
     let counted: u64 = course(&service, &run).iter().map(|interval| interval["write"]["ios"].as_u64().unwrap()).sum();
-    let summed: u64 = sums["phases"].as_array().unwrap().iter().map(|phase| phase["write"]["ios"].as_u64().unwrap()).sum();
+    let summed: u64 =
+        sums["phases"].as_array().unwrap().iter().map(|phase| phase["write"]["ios"].as_u64().unwrap()).sum();
     assert_eq!(summed, counted, "the sums of the phases are those of all intervals, before and after");
 }
 
@@ -166,7 +167,11 @@ fn two_hundred_kills_at_random_moments_lose_nothing_that_was_shown_and_leave_the
         assert_eq!(integrity(dir.path()), "ok");
         survived += 1;
     }
-    println!("{survived} kills survived, {} runs, {} intervals", shown.len(), shown.iter().map(|run| run.1).sum::<u64>());
+    println!(
+        "{survived} kills survived, {} runs, {} intervals",
+        shown.len(),
+        shown.iter().map(|run| run.1).sum::<u64>()
+    );
     assert!(shown.iter().map(|run| run.1).sum::<u64>() > u64::from(KILLS), "hardly anything was recorded: {shown:?}");
 }
 
@@ -260,7 +265,8 @@ fn those_that_wait_say_for_what_and_the_most_urgent_goes_first() {
     let after = begin(&service, "sim-cmr-4tb", &short, &json!({ "after": low }));
     let late = begin(&service, "sim-dm-3tb", &short, &json!({ "start_at": "2999-01-01T00:00:00Z" }));
     let waits_for = |run: &str, what: &str| {
-        let run = service.wait_for(run, what, |run| run["waiting_for"].as_str().is_some_and(|told| told.contains(what)));
+        let run =
+            service.wait_for(run, what, |run| run["waiting_for"].as_str().is_some_and(|told| told.contains(what)));
         assert_eq!(run["state"], "queued");
     };
     waits_for(&low, "--max-runs");
@@ -372,7 +378,11 @@ fn a_limit_of_bytes_written_ends_the_run_before_it_is_passed() {
     let parameters = json!({ "rw": "randwrite", "bs": "4k", "iodepth": 8, "runtime": 3600, "interval_ms": 50 });
     let run = begin(&service, file.to_str().unwrap(), &parameters, &json!({ "max_written_bytes": "1m" }));
     let over = service.wait_until_over(&run);
-    assert_eq!((&over["state"], &over["stop_reason"]["reason"]), (&json!("finished"), &json!("limit-reached")), "{over}");
+    assert_eq!(
+        (&over["state"], &over["stop_reason"]["reason"]),
+        (&json!("finished"), &json!("limit-reached")),
+        "{over}"
+    );
     assert_eq!(over["progress"]["written_bytes"], MIB);
 }
 
@@ -386,7 +396,8 @@ fn files_are_targets_only_where_they_may_be() {
     };
     let (inside, outside) = (make(allowed.path()), make(elsewhere.path()));
     let service = Service::start(data.path(), &["--file-dir", allowed.path().to_str().unwrap()]);
-    let ask = |path: &Path| service.post("/api/v1/runs", &json!({ "drive": path, "profile": "inspect", "dry_run": true }));
+    let ask =
+        |path: &Path| service.post("/api/v1/runs", &json!({ "drive": path, "profile": "inspect", "dry_run": true }));
     assert_eq!(ask(&inside).status, 200);
     assert_eq!(ask(&outside).problem(409)["reasons"][0]["code"], "file-not-allowed");
     // A link does not lead out.
@@ -395,8 +406,8 @@ fn files_are_targets_only_where_they_may_be() {
     ask(&link).problem(409);
     drop(service);
     let service = Service::start(data.path(), &[]);
-    let problem = service
-        .post("/api/v1/runs", &json!({ "drive": env!("CARGO"), "profile": "inspect", "dry_run": true }));
+    let problem =
+        service.post("/api/v1/runs", &json!({ "drive": env!("CARGO"), "profile": "inspect", "dry_run": true }));
     assert_eq!(problem.status, 200, "a file of nobody's concern: {}", problem.text);
     let libc = output("sh", &["-c", "ls /etc/ld.so.cache /usr/bin/env | head -1"]);
     let problem = service.post("/api/v1/runs", &json!({ "drive": libc, "profile": "inspect" })).problem(409);

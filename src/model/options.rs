@@ -153,7 +153,10 @@ impl RunOptions {
             text.parse::<Timestamp>().map_err(|error| format!("is no time such as 2027-01-31T22:00:00+01:00: {error}"))
         });
         let options = Self {
-            priority: reader.integer(&PRIORITY).and_then(|number| u8::try_from(number).ok()).unwrap_or(default.priority),
+            priority: reader
+                .integer(&PRIORITY)
+                .and_then(|number| u8::try_from(number).ok())
+                .unwrap_or(default.priority),
             queue: reader.flag(&QUEUE).unwrap_or(default.queue),
             start_at_ms: start_at.map(Timestamp::as_millisecond),
             window: reader.parsed(&WINDOW, str::parse),
@@ -276,14 +279,18 @@ mod tests {
         }));
         let mut wrong = wrong.unwrap_err();
         wrong.sort_unstable();
-        assert_eq!(wrong.join(" "), "options.after options.max_errors options.priority options.speed options.start_at options.window");
+        assert_eq!(
+            wrong.join(" "),
+            "options.after options.max_errors options.priority options.speed options.start_at options.window"
+        );
     }
 
     #[test]
     fn a_window_may_go_over_midnight() {
         let night: DailyWindow = "22:00-06:00".parse().unwrap();
         let day: DailyWindow = "08:30-17:00".parse().unwrap();
-        let within = |window: DailyWindow| [0, 359, 360, 510, 1_019, 1_020, 1_320].map(|minute| window.contains(minute));
+        let within =
+            |window: DailyWindow| [0, 359, 360, 510, 1_019, 1_020, 1_320].map(|minute| window.contains(minute));
         assert_eq!(within(night), [true, true, false, false, false, false, true]);
         assert_eq!(within(day), [false, false, false, true, true, false, false]);
         for wrong in ["", "22:00", "24:00-06:00", "22:60-06:00", "08:00-08:00", "8-17"] {

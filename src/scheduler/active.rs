@@ -7,9 +7,9 @@ use super::handle::{Order, OrderError};
 use super::progress::Tracker;
 use crate::model::drive::Drive;
 use crate::model::interval::Interval;
+use crate::model::options::COOLED_BY_CELSIUS;
 use crate::model::plan;
 use crate::model::recording::Recording;
-use crate::model::options::COOLED_BY_CELSIUS;
 use crate::model::run::{Fault, Hold, PhaseOutcome, Run, RunState, StopReason};
 use crate::model::standing::Standing;
 use crate::model::units::Nanos;
@@ -398,7 +398,10 @@ mod tests {
         assert_eq!(active.run.state, RunState::Paused);
         active.obey(Order::Resume).unwrap();
         active.follow_window(0);
-        assert_eq!((active.run.state, active.run.life.holds.as_slice()), (RunState::Paused, [Hold::Temperature].as_slice()));
+        assert_eq!(
+            (active.run.state, active.run.life.holds.as_slice()),
+            (RunState::Paused, [Hold::Temperature].as_slice())
+        );
         active.follow_temperature(55.1);
         assert_eq!(active.run.state, RunState::Paused, "not cool enough yet");
         active.follow_temperature(55.0);

@@ -49,7 +49,8 @@ pub async fn start(
     for id in store.interrupt_the_living(now_ms()).await? {
         tracing::warn!(run.id = %id, "the run was alive when the service last ended; it is interrupted now");
     }
-    let queued = store.runs(RunFilter { state: Some(RunState::Queued), limit: u32::MAX, ..RunFilter::default() }).await?;
+    let queued =
+        store.runs(RunFilter { state: Some(RunState::Queued), limit: u32::MAX, ..RunFilter::default() }).await?;
     let interrupted = RunFilter { state: Some(RunState::Interrupted), limit: u32::MAX, ..RunFilter::default() };
     let mut to_resume: Vec<_> = store.runs(interrupted).await?;
     to_resume.retain(|run| run.options.resume_after_restart);

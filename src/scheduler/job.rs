@@ -9,14 +9,14 @@ use crate::analysis::Online;
 use crate::backend::Backend;
 use crate::model::drive::Drive;
 use crate::model::interval::{Interval, Sample};
+use crate::model::options::RunOptions;
 use crate::model::plan::Plan;
 use crate::model::recording::Recording;
-use crate::model::options::RunOptions;
 use crate::model::run::{RefusedReason, RunId};
 use crate::model::standing::Standing;
+use crate::probe::budget::Budget;
 use crate::probe::control::Control;
 use crate::probe::event::{ChannelSink, ProbeEvent};
-use crate::probe::budget::Budget;
 use crate::probe::referee::Referee;
 use crate::probe::run::{Course, Outcome};
 

@@ -183,7 +183,9 @@ mod tests {
         assert_eq!(one(wait(id, 1, &night), Vec::new(), WIDE).unwrap(), "its hours of the day, 22:00-06:00");
         let after = RunOptions { after: vec![other], ..options.clone() };
         assert!(one(wait(id, 1, &after), Vec::new(), WIDE).unwrap().contains(&other.to_string()));
-        assert!(one(Waiting { attached: false, ..wait(id, 1, &options) }, Vec::new(), WIDE).unwrap().contains("attached"));
+        assert!(
+            one(Waiting { attached: false, ..wait(id, 1, &options) }, Vec::new(), WIDE).unwrap().contains("attached")
+        );
         assert!(one(Waiting { holds: &[Hold::User], ..wait(id, 1, &options) }, Vec::new(), WIDE).is_some());
         let paused = Going { id: other, drive: drive(1), adapter: None, busy: false };
         assert!(one(wait(id, 1, &options), vec![paused], WIDE).unwrap().contains("the drive, which run"));
@@ -191,7 +193,9 @@ mod tests {
         let hba = Some("0000:01:00.0");
         let busy = Going { adapter: hba, busy: true, ..paused };
         let beside = Waiting { adapter: hba, ..wait(id, 2, &options) };
-        assert!(one(beside.clone(), vec![busy], Limits { in_all: 2, per_adapter: 1 }).unwrap().contains("0000:01:00.0"));
+        assert!(
+            one(beside.clone(), vec![busy], Limits { in_all: 2, per_adapter: 1 }).unwrap().contains("0000:01:00.0")
+        );
         assert!(one(beside, vec![busy], Limits { in_all: 1, per_adapter: 9 }).unwrap().contains("--max-runs)"));
     }
 
@@ -200,7 +204,8 @@ mod tests {
         let ids: Vec<_> = (0..4).map(|_| RunId::generate()).collect();
         let [low, high, late] = [10, 90, 100].map(|priority| RunOptions { priority, ..RunOptions::default() });
         let late = RunOptions { start_at_ms: Some(i64::MAX), ..late };
-        let waiting = vec![wait(ids[0], 1, &low), wait(ids[1], 1, &high), wait(ids[2], 2, &late), wait(ids[3], 3, &low)];
+        let waiting =
+            vec![wait(ids[0], 1, &low), wait(ids[1], 1, &high), wait(ids[2], 2, &late), wait(ids[3], 3, &low)];
         let limits = Limits { in_all: 2, per_adapter: 9 };
         let decided = decide(waiting, Vec::new(), |_| false, NOON, limits);
         let goes: Vec<_> = decided.iter().filter(|(_, hindrance)| hindrance.is_none()).map(|(id, _)| *id).collect();

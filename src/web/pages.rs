@@ -250,11 +250,7 @@ async fn start(State(state): State<AppState>, Form(pairs): Form<Pairs>) -> Page 
         SubmitError::ConfirmWrong => "is not the phrase that is shown. Is this the right drive?",
         other => return Err(on_page(&state)(other)),
     };
-    let (target, plan) = state
-        .handle
-        .plan(RunRequest { confirm: None, ..request })
-        .await
-        .map_err(on_page(&state))?;
+    let (target, plan) = state.handle.plan(RunRequest { confirm: None, ..request }).await.map_err(on_page(&state))?;
     let inventory = state.handle.inventory();
     let page = PlanPage {
         frame: frame(&inventory.host),

@@ -146,7 +146,9 @@ pub fn matrix(mut body: Map<String, Value>) -> Result<Matrix, Problem> {
         .and_then(|waves| waves.iter().map(drives).collect::<Option<Vec<_>>>())
         .filter(|waves| !waves.is_empty() && waves.iter().map(Vec::len).sum::<usize>() <= MOST_DRIVES)
         .unwrap_or_else(|| {
-            let detail = format!("must be a list of lists of drives, at most {MOST_DRIVES} in all: [[\"sda\", \"sdb\"], [\"sdc\"]]");
+            let detail = format!(
+                "must be a list of lists of drives, at most {MOST_DRIVES} in all: [[\"sda\", \"sdb\"], [\"sdc\"]]"
+            );
             errors.push(FieldError::new("waves", detail));
             Vec::new()
         });
@@ -205,7 +207,8 @@ mod tests {
 
     #[test]
     fn a_matrix_is_read_wave_by_wave_with_each_drive_s_phrase() {
-        let Value::Object(body) = json!({ "waves": [["sda", "sdb"], ["sdc"]], "profile": "inspect", "confirm": { "sdb": "B" } })
+        let Value::Object(body) =
+            json!({ "waves": [["sda", "sdb"], ["sdc"]], "profile": "inspect", "confirm": { "sdb": "B" } })
         else {
             panic!("an object")
         };
@@ -216,7 +219,9 @@ mod tests {
             .collect();
         assert_eq!(told, [vec![("sda", None), ("sdb", Some("B"))], vec![("sdc", None)]]);
         for wrong in [json!([]), json!([[]]), json!(["sda"]), json!([["sda", 1]]), json!([[" "]])] {
-            let Value::Object(body) = json!({ "waves": wrong, "profile": "none", "confirm": [] }) else { panic!("an object") };
+            let Value::Object(body) = json!({ "waves": wrong, "profile": "none", "confirm": [] }) else {
+                panic!("an object")
+            };
             let fields: Vec<_> = matrix(body).err().unwrap().errors.into_iter().map(|error| error.field).collect();
             assert_eq!(fields, ["waves", "confirm", "profile"]);
         }
