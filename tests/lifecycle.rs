@@ -245,8 +245,8 @@ fn what_asked_for_it_goes_on_by_itself_and_the_queue_outlives_the_service() {
     killed(service);
     let service = Service::start(dir.path(), &["--sim", "--sim-speed", "0", "--max-runs", "1"]);
     for run in [&first, &second] {
-        let over = service.wait_until_over(run);
-        assert_eq!(over["state"], "finished", "{over}");
+        // Just after a start the first is still interrupted.
+        service.wait_for(run, "the end", |run| run["state"] == "finished");
     }
     assert_eq!(service.run(&first)["resumed_at_ms"].as_array().unwrap().len(), 1);
 }
@@ -486,4 +486,57 @@ fn a_drive_that_never_answers_stalls_its_own_run_and_nothing_else() {
         drop(next);
         drop(service);
     }
+}
+
+/// Resident memory of a process in MiB, and its open files.
+fn used(service: &Service) -> (u64, usize) {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", service.id())).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmRSS")).unwrap();
+    let kib: u64 = line.split_whitespace().nth(1).unwrap().parse().unwrap();
+    (kib / 1024, std::fs::read_dir(format!("/proc/{}/fd", service.id())).unwrap().count())
+}
+
+#[test]
+fn a_day_on_every_simulated_drive_at_once_with_kills_and_pauses_is_complete() {
+    const DAY_S: f64 = 86_400.0;
+    let dir = scratch();
+    let start = || Service::start(dir.path(), &["--sim", "--sim-speed", "20000"]);
+    let mut service = start();
+    let drives = service.get("/api/v1/drives").json();
+    let names: Vec<_> = drives["drives"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|drive| drive["simulated"] == json!(true))
+        .map(|drive| drive["name"].as_str().unwrap().to_owned())
+        .collect();
+    assert!(names.len() >= 7, "{names:?}");
+    let parameters = json!({ "rw": "randread", "rate_iops": 10, "runtime": 86_400, "interval_ms": 10_000 });
+    let options = json!({ "resume_after_restart": true });
+    let runs: Vec<_> = names.iter().map(|name| begin(&service, name, &parameters, &options)).collect();
+    for intervals in [500, 3_000] {
+        service.wait_for_intervals(&runs[0], intervals);
+        service.post(&format!("/api/v1/runs/{}/pause", runs[1]), &json!({}));
+        std::thread::sleep(Duration::from_millis(200));
+        service.post(&format!("/api/v1/runs/{}/resume", runs[1]), &json!({}));
+        killed(service);
+        assert_eq!(integrity(dir.path()), "ok");
+        service = start();
+    }
+    for run in &runs {
+        // Just after a start it is still interrupted.
+        let over = service.wait_for(run, "the end of the day", |run| run["state"] == "finished");
+        let elapsed = over["progress"]["elapsed_s"].as_f64().unwrap();
+        assert!((elapsed - DAY_S).abs() < 1.0, "{elapsed} s");
+        let intervals = course(&service, run);
+        let lasted: u64 = intervals.iter().map(|interval| interval["duration_ms"].as_u64().unwrap()).sum();
+        assert!((f64::from(u32::try_from(lasted).unwrap()) / 1e3 - DAY_S).abs() < 1.0, "{lasted} ms");
+        let ios: u64 = intervals.iter().map(|interval| interval["read"]["ios"].as_u64().unwrap()).sum();
+        assert!((863_000..865_000).contains(&ios), "{ios} of 864 000 I/Os");
+    }
+    let (rss_mib, files) = used(&service);
+    println!("{} drive days, {rss_mib} MiB, {files} open files", runs.len());
+    // A debug build; the bound is that of the product.
+    assert!(rss_mib < 150, "{rss_mib} MiB");
+    assert!(files < 60, "{files} open files");
 }

@@ -32,7 +32,9 @@ impl Precision {
 /// Latencies of one kind of I/O over some time.
 #[derive(Clone, PartialEq)]
 pub struct LatencyHistogram {
-    buckets: Histogram<u64>,
+    precision: Precision,
+    /// Made with the first sample: most intervals have I/Os of one direction, and thousands are held at once.
+    buckets: Option<Box<Histogram<u64>>>,
     min: Nanos,
     max: Nanos,
     sum_ns: u128,
@@ -48,18 +50,27 @@ const MOST_SAMPLES: u64 = 1 << 53;
 
 impl LatencyHistogram {
     /// An empty one.
-    ///
-    /// # Panics
-    /// Never: the bounds are constants that the histogram accepts (a test holds them).
     #[must_use]
     pub fn new(precision: Precision) -> Self {
-        let buckets = Histogram::new_with_bounds(1, HIGHEST_TRACKABLE_NS, precision.digits()).expect("constant bounds");
-        Self { buckets, min: Nanos::MAX, max: Nanos(0), sum_ns: 0 }
+        Self { precision, buckets: None, min: Nanos::MAX, max: Nanos(0), sum_ns: 0 }
+    }
+
+    fn buckets_mut(&mut self) -> &mut Histogram<u64> {
+        let digits = self.precision.digits();
+        let make = || {
+            // The bounds are constants that the histogram accepts (a test holds them).
+            let buckets = Histogram::new_with_bounds(1, HIGHEST_TRACKABLE_NS, digits).expect("constant bounds");
+            Box::new(buckets)
+        };
+        self.buckets.get_or_insert_with(make)
     }
 
     /// Counts one I/O.
+    ///
+    /// # Panics
+    /// Never: see `buckets_mut`.
     pub fn record(&mut self, latency: Nanos) {
-        self.buckets.saturating_record(latency.0);
+        self.buckets_mut().saturating_record(latency.0);
         self.min = self.min.min(latency);
         self.max = self.max.max(latency);
         self.sum_ns += u128::from(latency.0);
@@ -67,11 +78,9 @@ impl LatencyHistogram {
 
     /// Adds all samples of `other`; its buckets may be of another precision.
     pub fn merge(&mut self, other: &Self) {
-        if other.is_empty() {
-            return;
-        }
+        let Some(buckets) = other.buckets.as_deref().filter(|buckets| !buckets.is_empty()) else { return };
         // Adding can only fail for values out of range, and both have the same range.
-        let _ = self.buckets.add(&other.buckets);
+        let _ = self.buckets_mut().add(buckets);
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
         self.sum_ns += other.sum_ns;
@@ -79,7 +88,9 @@ impl LatencyHistogram {
 
     /// Forgets everything, and keeps its memory.
     pub fn clear(&mut self) {
-        self.buckets.clear();
+        if let Some(buckets) = &mut self.buckets {
+            buckets.clear();
+        }
         self.min = Nanos::MAX;
         self.max = Nanos(0);
         self.sum_ns = 0;
@@ -88,23 +99,21 @@ impl LatencyHistogram {
     /// Samples counted.
     #[must_use]
     pub fn count(&self) -> u64 {
-        self.buckets.len()
+        self.buckets.as_ref().map_or(0, |buckets| buckets.len())
     }
 
     /// Whether nothing was counted.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.buckets.is_empty()
+        self.count() == 0
     }
 
     /// The value below which `percent` (0..=100) of the samples lie; `None` when empty.
     /// Never below the exact minimum nor above the exact maximum.
     #[must_use]
     pub fn percentile(&self, percent: f64) -> Option<Nanos> {
-        (!self.is_empty()).then(|| {
-            let value = Nanos(self.buckets.value_at_quantile(percent / 100.0));
-            value.clamp(self.min, self.max)
-        })
+        let buckets = self.buckets.as_ref().filter(|buckets| !buckets.is_empty())?;
+        Some(Nanos(buckets.value_at_quantile(percent / 100.0)).clamp(self.min, self.max))
     }
 
     /// The exact smallest sample.
@@ -130,15 +139,17 @@ impl LatencyHistogram {
     /// Standard deviation, nanoseconds, from the buckets.
     #[must_use]
     pub fn stdev_ns(&self) -> Option<f64> {
-        (!self.is_empty()).then(|| self.buckets.stdev())
+        self.buckets.as_ref().filter(|buckets| !buckets.is_empty()).map(|buckets| buckets.stdev())
     }
 
     /// `(lower bound, upper bound, count)` of every bucket that is not empty, in nanoseconds.
     pub fn buckets(&self) -> impl Iterator<Item = (Nanos, Nanos, u64)> + '_ {
-        self.buckets.iter_recorded().map(|step| {
-            let value = step.value_iterated_to();
-            let low = Nanos(self.buckets.lowest_equivalent(value));
-            (low, Nanos(self.buckets.highest_equivalent(value)), step.count_at_value())
+        self.buckets.iter().flat_map(|buckets| {
+            buckets.iter_recorded().map(|step| {
+                let value = step.value_iterated_to();
+                let low = Nanos(buckets.lowest_equivalent(value));
+                (low, Nanos(buckets.highest_equivalent(value)), step.count_at_value())
+            })
         })
     }
 
@@ -146,16 +157,14 @@ impl LatencyHistogram {
     /// form without its 40 bytes of header, which are the same for all: a week has 604 800 of these.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
-        if self.is_empty() {
-            return Vec::new();
-        }
+        let Some(counted) = self.buckets.as_ref().filter(|buckets| !buckets.is_empty()) else { return Vec::new() };
         let mut bytes = Vec::with_capacity(128);
         put_number(&mut bytes, u128::from(self.min.0));
         put_number(&mut bytes, u128::from(self.max.0.saturating_sub(self.min.0)));
         put_number(&mut bytes, self.sum_ns);
         let mut buckets = Vec::with_capacity(128);
         // Writing into a Vec cannot fail, and counts are u64, which V2 holds.
-        let _ = V2Serializer::new().serialize(&self.buckets, &mut buckets);
+        let _ = V2Serializer::new().serialize(counted, &mut buckets);
         bytes.extend_from_slice(buckets.get(HEADER_BYTES..).unwrap_or_default());
         bytes
     }
@@ -178,7 +187,7 @@ impl LatencyHistogram {
         if buckets.windows(9).any(|bytes| bytes == [0xff; 9]) {
             return Err(broken("a run of more buckets than there are"));
         }
-        let buckets = Deserializer::new()
+        let buckets: Histogram<u64> = Deserializer::new()
             .deserialize(&mut buckets.as_slice())
             .map_err(|error| HistogramDecodeError(format!("{error:?}")))?;
         // A percentile is kept between the two.
@@ -193,7 +202,7 @@ impl LatencyHistogram {
         if sum_ns < count * u128::from(min.0) || sum_ns > count * u128::from(max.0) {
             return Err(broken("the sum is not between minimum and maximum"));
         }
-        Ok(Self { buckets, min, max, sum_ns })
+        Ok(Self { precision, buckets: Some(Box::new(buckets)), min, max, sum_ns })
     }
 }
 
@@ -312,7 +321,7 @@ mod tests {
         bytes.extend_from_slice(&histogram.min.0.to_le_bytes());
         bytes.extend_from_slice(&histogram.max.0.to_le_bytes());
         bytes.extend_from_slice(&histogram.sum_ns.to_le_bytes());
-        V2Serializer::new().serialize(&histogram.buckets, &mut bytes).unwrap();
+        V2Serializer::new().serialize(histogram.buckets.as_ref().unwrap(), &mut bytes).unwrap();
         bytes
     }
 

@@ -78,7 +78,7 @@ impl Store {
     /// # Errors
     /// What SQLite said.
     pub async fn samples(&self, run: RunId) -> Result<Vec<Sample>, StoreError> {
-        const PAGE: u32 = 5_000;
+        const PAGE: u32 = 500;
         let mut samples = Vec::new();
         let mut from = 1;
         loop {

@@ -9,7 +9,7 @@ use crate::model::standing::{PhaseStanding, Standing};
 use crate::model::units::{Bytes, Nanos};
 
 /// Intervals that are read at a time: a week-long phase has 604 800.
-const PAGE: u32 = 5_000;
+const PAGE: u32 = 500;
 
 impl Store {
     /// Where a run stands by its stored intervals. Several seconds of reading for a run of a week.

@@ -9,7 +9,7 @@ use crate::model::drive::{Inventory, Usage};
 use crate::model::page::{OtherBytes, PageField, PageId, PageReport};
 use crate::model::parameters::FieldError;
 use crate::model::profile::Profile;
-use crate::model::run::{RefusedReason, Run, RunState, StopReason};
+use crate::model::run::{Hold, RefusedReason, Run, RunState, StopReason};
 use crate::model::zone::{NoZones, ZoneCondition, ZoneType};
 
 const NO_IO_URING: EngineProblem<'static> =
@@ -304,9 +304,10 @@ fn a_destructive_plan_names_what_is_lost_and_wants_the_phrase_and_a_refused_one_
 
 #[test]
 fn buttons_of_a_run_follow_its_state() {
-    let buttons = |state: RunState| {
+    let buttons = |state: RunState, holds: &[Hold]| {
         let mut run = samples::run(&samples::drive("sda", "M", Some("S")), Profile::Inspect, 1);
         run.state = state;
+        run.life.holds = holds.to_vec();
         let host = samples::host();
         let frame = Frame { host: &host, now_ms: NOW_MS };
         let page = RunPage { frame, run: &run, phase_totals: &[], recent: &[] }.render().unwrap();
@@ -317,11 +318,13 @@ fn buttons_of_a_run_follow_its_state() {
             .filter_map(|form| form.value().attr("action")?.rsplit('/').next().map(str::to_owned))
             .collect::<Vec<_>>()
     };
-    assert_eq!(buttons(RunState::Running), ["pause", "cancel"]);
-    assert_eq!(buttons(RunState::Paused), ["resume", "cancel"]);
-    assert_eq!(buttons(RunState::Queued), ["cancel"]);
-    assert_eq!(buttons(RunState::Interrupted), ["resume"]);
-    assert!(buttons(RunState::Draining).is_empty() && buttons(RunState::Finished).is_empty());
+    assert_eq!(buttons(RunState::Running, &[]), ["pause", "cancel"]);
+    assert_eq!(buttons(RunState::Paused, &[Hold::User]), ["resume", "cancel"]);
+    assert_eq!(buttons(RunState::Paused, &[Hold::Temperature]), ["pause", "cancel"], "it cools, and goes on by itself");
+    assert_eq!(buttons(RunState::Queued, &[]), ["pause", "cancel"]);
+    assert_eq!(buttons(RunState::Queued, &[Hold::User]), ["resume", "cancel"]);
+    assert_eq!(buttons(RunState::Interrupted, &[]), ["resume"]);
+    assert!(buttons(RunState::Draining, &[]).is_empty() && buttons(RunState::Finished, &[]).is_empty());
 }
 
 #[test]
