@@ -23,7 +23,8 @@ pub fn is_zoned(drive: &Drive) -> bool {
 }
 
 /// The kernel has it as a zoned device.
-fn kernel_has_it(drive: &Drive) -> bool {
+#[must_use]
+pub fn kernel_has_it(drive: &Drive) -> bool {
     drive.declared.queue_zoned.known().is_some_and(|zoned| zoned != "none")
 }
 
@@ -108,7 +109,8 @@ fn from_kernel(line: &Line, drive: &Drive) -> Result<Vec<Zone>, NoZones> {
     Ok(zones)
 }
 
-fn zone(zone: &BlkZone) -> Zone {
+/// A zone of the kernel's report.
+pub(super) fn zone(zone: &BlkZone) -> Zone {
     Zone::new(
         Bytes::from_sectors(zone.start),
         Bytes::from_sectors(zone.len),
