@@ -64,8 +64,14 @@ pub fn report(root: &SysRoot, drive: &Drive) -> Result<ZoneReport, NoZones> {
     } else {
         ("SG_IO REPORT ZONES", from_drive(&mut line, drive)?)
     };
+    Ok(report_of(source, drive, zones))
+}
+
+/// The report that `zones` of `drive` are, asked for now in the way that `source` names.
+#[must_use]
+pub fn report_of(source: &str, drive: &Drive, zones: Vec<Zone>) -> ZoneReport {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis());
-    Ok(ZoneReport {
+    ZoneReport {
         source: source.to_owned(),
         asked_at_ms: i64::try_from(now).unwrap_or(i64::MAX),
         summary: summary(&zones),
@@ -73,7 +79,7 @@ pub fn report(root: &SysRoot, drive: &Drive) -> Result<ZoneReport, NoZones> {
         max_active_zones: drive.limits.max_active_zones,
         runs: runs(&zones),
         zones,
-    })
+    }
 }
 
 fn refused(why: &Unknown) -> NoZones {

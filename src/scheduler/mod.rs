@@ -11,7 +11,7 @@
 //! | file | what |
 //! |---|---|
 //! | `admission` | pure: may this run start beside the others? |
-//! | `planning` | a request made into a plan |
+//! | `planning` `zoned_plan` | a request made into a plan; what it needs to know of zones |
 //! | `driver` | the one task that owns all run state |
 //! | `active` | how a run's state follows from orders and events |
 //! | `job` | one run on its own thread |
@@ -31,6 +31,7 @@ mod planning;
 mod progress;
 #[cfg(test)]
 mod testing;
+mod zoned_plan;
 mod zones;
 
 pub use crate::backend::ResolveError;

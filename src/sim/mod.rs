@@ -5,6 +5,8 @@
 //!        │
 //!   Interface     commands in flight, link rate, largest transfer          (interface)
 //!        │
+//!   Zones          of some drives: what is taken where, and what is open    (zones)
+//!        │
 //!   DRAM cache    volatile: acknowledges writes while it has room          (cache)
 //!        │
 //!   Translation   where a block really goes: None | MediaCache | CachedStl (translation)
@@ -29,6 +31,7 @@ pub mod media;
 pub mod noise;
 pub mod preset;
 pub mod translation;
+pub mod zones;
 
 #[cfg(test)]
 mod acceptance;

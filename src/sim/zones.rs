@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::model::approx::f64_of;
 use crate::model::units::Bytes;
 use crate::model::zone::{Zone, ZoneCondition, ZoneOp, ZoneType};
 
@@ -226,15 +227,10 @@ impl ZoneTable {
     pub fn manage(&mut self, op: ZoneOp, offset: u64) -> Result<f64, i32> {
         let number = offset / self.params.zone_bytes.max(1);
         let whole = self.start(number) == offset && offset < self.capacity;
-        if op == ZoneOp::Report {
-            // In proportion: a small drive answers sooner.
-            let zones = (self.count() - number.min(self.count())).min(4_096);
-            return Ok(self.params.report_ms * (f64::from(u32::try_from(zones).unwrap_or(u32::MAX)) / 4_096.0));
-        }
-        if !whole {
+        if op != ZoneOp::Report && !whole {
             return Err(super::drive::EINVAL);
         }
-        if number < self.params.conventional {
+        if op != ZoneOp::Report && number < self.params.conventional {
             return Err(EREMOTEIO);
         }
         let now = self.get(number).condition;
@@ -265,7 +261,12 @@ impl ZoneTable {
                 self.set(number, ZoneCondition::Full);
                 Ok(params.finish_ms)
             }
-            ZoneOp::Reset | ZoneOp::Report => {
+            ZoneOp::Report => {
+                // In proportion: a drive with few zones answers sooner.
+                let zones = self.count().saturating_sub(number).min(4_096);
+                Ok(params.report_ms * f64_of(zones) / 4_096.0)
+            }
+            ZoneOp::Reset => {
                 self.set(number, ZoneCondition::Empty);
                 self.touched.remove(&number);
                 Ok(params.reset_ms)
