@@ -137,7 +137,7 @@ impl Work {
                     return self.last_flush(elapsed).unwrap_or_else(|| Next::Done("replayed all of it".to_owned()));
                 }
             },
-            Source::Zoned(zoned) => match zoned.next() {
+            Source::Zoned(zoned) => match zoned.next_io() {
                 ZonedNext::Io { io, counts: true } => io,
                 // What only prepares or ends a zone's writes brings no limit nearer and is not paced.
                 ZonedNext::Io { io, counts: false } => {

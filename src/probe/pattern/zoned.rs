@@ -98,7 +98,7 @@ impl Zoned {
     }
 
     /// The next I/O.
-    pub fn next(&mut self) -> ZonedNext {
+    pub fn next_io(&mut self) -> ZonedNext {
         if let Some(why) = &self.failed {
             return ZonedNext::Failed(why.clone());
         }
@@ -145,7 +145,7 @@ impl Zoned {
         }
         self.to_reset.pop();
         if self.places[zone].is_empty() || self.places[zone].unusable {
-            return self.next();
+            return self.next_io();
         }
         self.issue(zone, Op::Zone(ZoneOp::Reset), 0, counts)
     }

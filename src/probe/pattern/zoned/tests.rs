@@ -151,7 +151,7 @@ fn carried_out(zoned: &mut Zoned, drive: &mut Strict, depth: usize, count: usize
     let mut in_flight: Vec<Io> = Vec::new();
     let mut last = ZonedNext::Wait;
     while asked.len() < count {
-        let next = if in_flight.len() < depth { zoned.next() } else { ZonedNext::Wait };
+        let next = if in_flight.len() < depth { zoned.next_io() } else { ZonedNext::Wait };
         match next {
             ZonedNext::Io { io, .. } => {
                 let one_each = in_flight
