@@ -219,7 +219,8 @@ fn child(engine: &str, path: &Path, rw: &str, iodepth: u32, seconds: u64) {
     let parameters =
         json!({ "rw": rw, "norandommap": true, "bs": "4k", "iodepth": iodepth, "runtime": seconds, "size": LEN });
     let Value::Object(parameters) = parameters else { panic!("an object") };
-    let target = Target { capacity: claim.capacity(), logical_block: claim.logical_block(), pace: Pace::FLASH };
+    let target =
+        Target { capacity: claim.capacity(), logical_block: claim.logical_block(), pace: Pace::FLASH, zones: None };
     let built = build(Profile::Custom, &parameters, target).unwrap();
     let plan = Plan {
         profile: Profile::Custom,

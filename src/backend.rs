@@ -1,14 +1,15 @@
 //! The only fork between drives that exist and drives that do not.
 
+use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::device::identity::fields;
 use crate::device::interrogate::Cache;
-use crate::device::{self, HotplugMonitor, Scanner, SysRoot, connection};
+use crate::device::{self, Access, HotplugMonitor, Scanner, SysRoot, connection};
 use crate::model::drive::{Content, DeviceKind, Drive, Inventory};
 use crate::model::page::{PageId, PageReport};
-use crate::model::plan::Plan;
+use crate::model::plan::{Action, Phase, Plan};
 use crate::model::run::RefusedReason;
 use crate::model::standing::Standing;
 use crate::model::units::Bytes;
@@ -17,6 +18,7 @@ use crate::probe::engine::Engine;
 use crate::probe::psync::PsyncEngine;
 use crate::probe::ring::RingEngine;
 use crate::probe::uring::{UringEngine, self_test};
+use crate::sim::zones::Zones as SimZones;
 use crate::sim::{self, SimEngine};
 
 pub use crate::device::{Fresh, Recorded, ResolveError};
@@ -63,6 +65,8 @@ pub struct Backend {
     engine_problem: Option<EngineProblem>,
     /// What the drives themselves answered; none for a recorded host, whose drives are not here.
     answers: Option<Cache>,
+    /// The zones of the simulated drives that have some. They stay as a run leaves them.
+    sim_zones: HashMap<&'static str, SimZones>,
 }
 
 /// A claimed target and the engine that works on it. Dropping it releases the target.
@@ -93,8 +97,12 @@ impl Backend {
         let engine_problem = refused.map(|error| engine_problem(&error));
         let answers = (!root.is_recorded()).then(Cache::default);
         let scanner = Scanner::new(root.clone());
+        let zoned = sim::preset::all()
+            .into_iter()
+            .filter_map(|preset| preset.zones.map(|zones| (preset.name, SimZones::new(zones, preset.capacity()))));
+        let sim_zones = zoned.collect();
         let file_dirs = Vec::new();
-        Self { root, scanner, with_sim, sim_speed, own_files, file_dirs, engine, engine_problem, answers }
+        Self { root, scanner, with_sim, sim_speed, own_files, file_dirs, engine, engine_problem, answers, sim_zones }
     }
 
     /// Files may be targets only in these directories, all links followed. None: anywhere but in
@@ -151,7 +159,25 @@ impl Backend {
     /// # Errors
     /// Why there is no report.
     pub fn zones(&self, drive: &Drive) -> Result<ZoneReport, NoZones> {
-        device::zones::report(&self.root, drive)
+        match self.sim_zones.get(drive.name.as_str()).filter(|_| drive.simulated) {
+            Some(zones) => Ok(device::zones::report_of("simulated", drive, zones.table().report())),
+            None => device::zones::report(&self.root, drive),
+        }
+    }
+
+    /// The zones of a drive for a run that writes at their pointers. Blocking, as [`zones`](Self::zones).
+    ///
+    /// # Errors
+    /// As [`zones`](Self::zones), and when the kernel offers no zone operations on it.
+    pub fn writable_zones(&self, drive: &Drive) -> Result<ZoneReport, NoZones> {
+        if device::zones::is_zoned(drive) && !device::zones::kernel_has_it(drive) {
+            return Err(NoZones::NotZoned(format!(
+                "{} has zones, but this kernel has it as an ordinary disk and offers no zone operations on it, as Linux \
+                 does with host-aware disks since 6.9: an older kernel does",
+                drive.title()
+            )));
+        }
+        self.zones(drive)
     }
 
     /// An ear for drives that come and go. `None` when nothing can be heard: a recorded host, or a container that is not
@@ -195,13 +221,16 @@ impl Backend {
         device::record(&self.root, &drive.name, output, keep_serials)
     }
 
-    /// Every reason against a run on `drive`; none if it may go. Opens the device, changes nothing.
+    /// Every reason against a run of `phases` on `drive`; none if it may go. Opens the device, changes nothing.
     #[must_use]
-    pub fn check(&self, drive: &Drive, writes: bool) -> Vec<RefusedReason> {
+    pub fn check(&self, drive: &Drive, phases: &[Phase]) -> Vec<RefusedReason> {
+        let access = access_of(phases);
+        let writes = access.writes();
         if drive.simulated {
-            return Vec::new();
+            let plain = access == Access::Write && device::takes_only_at_pointers(drive);
+            return if plain { vec![RefusedReason::SequentialOnly] } else { Vec::new() };
         }
-        let mut reasons = device::check(&self.root, drive, writes, &self.own_files).err().unwrap_or_default();
+        let mut reasons = device::check_for(&self.root, drive, access, &self.own_files).err().unwrap_or_default();
         reasons.extend(self.against_its_place(drive));
         if let Some(EngineProblem { error, remedy }) = &self.engine_problem {
             reasons.push(RefusedReason::NoIoUring { error: error.clone(), remedy: remedy.clone() });
@@ -265,7 +294,7 @@ impl Backend {
     /// name, and something on it that was not there.
     #[must_use]
     pub fn check_to_go_on(&self, drive: &Drive, plan: &Plan, appearance: Option<&str>) -> Vec<RefusedReason> {
-        let mut reasons = self.check(drive, plan.destructive);
+        let mut reasons = self.check(drive, &plan.phases);
         if reasons.is_empty() {
             reasons.extend(self.changed_since(drive, plan, appearance, true));
         }
@@ -319,6 +348,9 @@ impl Backend {
                 return Err(vec![RefusedReason::Changed { what: "it is no longer in the simulated fleet".into() }]);
             };
             let mut engine = SimEngine::new(&preset, plan.randseed, None);
+            if let Some(zones) = self.sim_zones.get(preset.name) {
+                engine = engine.with_zones(zones.shared());
+            }
             if let Some(standing) = standing {
                 sim::relive(&mut engine, plan, standing);
             }
@@ -327,7 +359,7 @@ impl Backend {
         if let Some(reason) = self.against_its_place(drive) {
             return Err(vec![reason]);
         }
-        let unclaimed = device::check(&self.root, drive, plan.destructive, &self.own_files)?;
+        let unclaimed = device::check_for(&self.root, drive, access_of(&plan.phases), &self.own_files)?;
         if let Some(reason) = self.changed_since(drive, plan, appearance, standing.is_some()) {
             return Err(vec![reason]);
         }
@@ -337,6 +369,19 @@ impl Backend {
             EngineChoice::TokioUring => Box::new(UringEngine::new(claimed, plan.randseed)),
             EngineChoice::Psync => Box::new(PsyncEngine::new(claimed, plan.randseed)),
         }))
+    }
+}
+
+/// What a run of these phases does to its target. A single plain write makes it one that writes anywhere.
+fn access_of(phases: &[Phase]) -> Access {
+    let at_pointers = |phase: &Phase| matches!(&phase.action, Action::Io(workload) if workload.zbd.is_some());
+    let destroying = || phases.iter().filter(|phase| phase.destroys());
+    if destroying().next().is_none() {
+        Access::Read
+    } else if destroying().all(at_pointers) {
+        Access::WriteAtPointers
+    } else {
+        Access::Write
     }
 }
 

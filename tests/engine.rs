@@ -102,7 +102,7 @@ impl Bench {
 
     fn plan(&self, capacity: u64, parameters: Value) -> Plan {
         let Value::Object(parameters) = parameters else { panic!("an object") };
-        let target = Target { capacity: Bytes(capacity), logical_block: 512, pace: Pace::FLASH };
+        let target = Target { capacity: Bytes(capacity), logical_block: 512, pace: Pace::FLASH, zones: None };
         let built = build(Profile::Custom, &parameters, target).unwrap();
         Plan {
             profile: Profile::Custom,
@@ -313,7 +313,7 @@ fn a_recording_is_replayed_to_its_last_flush() {
         let log = "fio version 3 iolog\n0 f write 4096 4096\n9 f sync 0 0\n100000 f write 99999999488 512\n100001 f sync 0 0\n";
         let mut plan = bench.plan(MIB, json!({ "rw": "read" }));
         let Value::Object(given) = json!({ "log": log }) else { panic!("an object") };
-        let target = Target { capacity: Bytes(MIB), logical_block: 512, pace: Pace::FLASH };
+        let target = Target { capacity: Bytes(MIB), logical_block: 512, pace: Pace::FLASH, zones: None };
         plan.phases = build(Profile::Replay, &given, target).unwrap().phases;
         let (collected, outcome) = bench.run(&plan, &Control::default());
         assert!(matches!(outcome, Outcome::Completed), "{outcome:?}");

@@ -124,7 +124,7 @@ fn run_with(preset: &Preset, profile: Profile, seed: u64, parameters: &serde_jso
     let began = Instant::now();
     let mut drive = identity::drive_of(preset);
     drive.recording = drivescope::analysis::classify(&drive);
-    let target = Target { capacity: drive.capacity_bytes, logical_block: 512, pace: Pace::DISK };
+    let target = Target { capacity: drive.capacity_bytes, logical_block: 512, pace: Pace::DISK, zones: None };
     let built = build(profile, parameters, target).unwrap();
     let plan = Plan {
         profile,

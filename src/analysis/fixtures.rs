@@ -64,7 +64,8 @@ pub fn plan(profile: Profile, parameters: Value) -> Plan {
 }
 
 fn planned(profile: Profile, parameters: &Map<String, Value>, capacity: Bytes) -> Plan {
-    let built = build(profile, parameters, Target { capacity, logical_block: 512, pace: Pace::DISK }).unwrap();
+    let built =
+        build(profile, parameters, Target { capacity, logical_block: 512, pace: Pace::DISK, zones: None }).unwrap();
     Plan {
         profile,
         drive: drive().id,

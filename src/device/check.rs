@@ -21,6 +21,38 @@ const HOST_MANAGED: u8 = 0x14;
 /// NVMe command set of zoned namespaces (ZNS).
 const ZONED_NAMESPACE: u8 = 2;
 
+/// What a run will do to a target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Only read.
+    Read,
+    /// Write anywhere.
+    Write,
+    /// Write at the write pointers of its zones only, and reset, open, close and finish them.
+    WriteAtPointers,
+}
+
+impl Access {
+    /// Whether anything is changed.
+    #[must_use]
+    pub fn writes(self) -> bool {
+        self != Self::Read
+    }
+}
+
+/// [`check_for`] a run that only reads, or that writes anywhere.
+///
+/// # Errors
+/// All reasons that were found.
+pub fn check(
+    root: &SysRoot,
+    drive: &Drive,
+    writes: bool,
+    own_files: &[PathBuf],
+) -> Result<Unclaimed, Vec<RefusedReason>> {
+    check_for(root, drive, if writes { Access::Write } else { Access::Read }, own_files)
+}
+
 /// Looks at a target *now* and finds every reason not to touch it.
 ///
 /// For a run that writes: is it in use by anything, above or below; does it carry the mark of a pool or
@@ -30,12 +62,13 @@ const ZONED_NAMESPACE: u8 = 2;
 ///
 /// # Errors
 /// All reasons that were found, so that a person sees them together.
-pub fn check(
+pub fn check_for(
     root: &SysRoot,
     drive: &Drive,
-    writes: bool,
+    access: Access,
     own_files: &[PathBuf],
 ) -> Result<Unclaimed, Vec<RefusedReason>> {
+    let writes = access.writes();
     if root.is_recorded() {
         return Err(vec![RefusedReason::RecordedHost]);
     }
@@ -44,6 +77,9 @@ pub fn check(
     if writes {
         reasons.extend(now.usage.iter().cloned().map(|usage| RefusedReason::InUse { usage }));
         reasons.extend(of_itself(&now));
+        if access == Access::Write && takes_only_at_pointers(&now) {
+            reasons.push(RefusedReason::SequentialOnly);
+        }
         if is_own_file(root, &now, own_files) {
             reasons.push(RefusedReason::OwnFile);
         }
@@ -61,7 +97,7 @@ pub fn check(
         reasons.extend(trial(&now, writes, &reasons));
     }
     if reasons.is_empty() {
-        Ok(Unclaimed::proved(root.clone(), now, writes, own_files.to_vec(), incarnation))
+        Ok(Unclaimed::proved(root.clone(), now, access, own_files.to_vec(), incarnation))
     } else {
         Err(reasons)
     }
@@ -127,14 +163,16 @@ fn of_itself(drive: &Drive) -> Vec<RefusedReason> {
         reasons.push(RefusedReason::IdentityNotUnique { note });
     }
     reasons.extend(RefusedReason::of_paths(drive));
-    let declared = &drive.declared;
-    let sequential = declared.device_type.known() == Some(&HOST_MANAGED)
-        || declared.nvme_csi.known() == Some(&ZONED_NAMESPACE)
-        || declared.queue_zoned.known().is_some_and(|zoned| zoned == "host-managed");
-    if sequential {
-        reasons.push(RefusedReason::SequentialOnly);
-    }
     reasons
+}
+
+/// Whether it takes writes only at write pointers, by what it declares: host-managed, or ZNS.
+#[must_use]
+pub fn takes_only_at_pointers(drive: &Drive) -> bool {
+    let declared = &drive.declared;
+    declared.device_type.known() == Some(&HOST_MANAGED)
+        || declared.nvme_csi.known() == Some(&ZONED_NAMESPACE)
+        || declared.queue_zoned.known().is_some_and(|zoned| zoned == "host-managed")
 }
 
 /// Whether the target is a file of the service (or in a directory of its own), or a loop device over one. A disk

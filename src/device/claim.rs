@@ -5,7 +5,7 @@
 //!          │            │             └→ Claimed::ReadOnly(ReadOnlyDrive)  O_DIRECT | O_RDONLY
 //!          └─ all reasons └─ all reasons, looked for once more
 //! ```
-//! Invariants: an [`Unclaimed`] is made only by [`check`](super::check::check()) when it finds no reason; a
+//! Invariants: an [`Unclaimed`] is made only by [`check_for`] when it finds no reason; a
 //! [`ClaimedDrive`] only by [`Unclaimed::claim`]; what writes takes a `&ClaimedDrive`. A claim is
 //! released when it is dropped, as the kernel's hold ends with the descriptor.
 
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use nix::libc;
 use nix::sys::stat::{major, minor};
 
-use super::check::{check, said};
+use super::check::{Access, check_for, said};
 use super::sysfs::SysRoot;
 use super::target::file_drive;
 use super::{inventory, ioctl};
@@ -46,7 +46,7 @@ pub(super) enum Incarnation {
 pub struct Unclaimed {
     root: SysRoot,
     drive: Drive,
-    writes: bool,
+    access: Access,
     own_files: Vec<PathBuf>,
     incarnation: Incarnation,
 }
@@ -56,11 +56,11 @@ impl Unclaimed {
     pub(super) fn proved(
         root: SysRoot,
         drive: Drive,
-        writes: bool,
+        access: Access,
         own_files: Vec<PathBuf>,
         incarnation: Incarnation,
     ) -> Self {
-        Self { root, drive, writes, own_files, incarnation }
+        Self { root, drive, access, own_files, incarnation }
     }
 
     /// The target, as the check saw it.
@@ -75,14 +75,14 @@ impl Unclaimed {
     /// # Errors
     /// All reasons, when the target has changed or is in use now.
     pub fn claim(self) -> Result<Claimed, Vec<RefusedReason>> {
-        let now = check(&self.root, &self.drive, self.writes, &self.own_files)?;
+        let now = check_for(&self.root, &self.drive, self.access, &self.own_files)?;
         if now.incarnation != self.incarnation {
             let what = "it went away and something came back under its name".to_owned();
             return Err(vec![RefusedReason::Changed { what }]);
         }
-        let file = open(&now.drive, now.writes).map_err(|reason| vec![reason])?;
+        let file = open(&now.drive, now.access.writes()).map_err(|reason| vec![reason])?;
         verify(&file, &now.drive, &now.incarnation).map_err(|reason| vec![reason])?;
-        Ok(if now.writes {
+        Ok(if now.access.writes() {
             Claimed::Writable(ClaimedDrive { file, drive: now.drive })
         } else {
             Claimed::ReadOnly(ReadOnlyDrive { file, drive: now.drive })

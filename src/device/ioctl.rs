@@ -30,7 +30,7 @@ pub struct CallError {
 
 mod raw {
     use nix::libc::c_int;
-    use nix::{ioctl_read, ioctl_read_bad, ioctl_readwrite, ioctl_readwrite_bad, request_code_none};
+    use nix::{ioctl_read, ioctl_read_bad, ioctl_readwrite, ioctl_readwrite_bad, ioctl_write_ptr, request_code_none};
 
     // include/uapi/linux/fs.h. The kernel writes a u64 to BLKGETSIZE64 although its number is made with size_t.
     ioctl_read!(blkgetsize64, 0x12, 114, usize);
@@ -38,8 +38,12 @@ mod raw {
     ioctl_read!(blkgetdiskseq, 0x12, 128, u64);
     // include/uapi/linux/blkzoned.h
     ioctl_readwrite!(blkreportzone, 0x12, 130, super::ZoneReportHeader);
+    ioctl_write_ptr!(blkresetzone, 0x12, 131, super::ZoneRange);
     ioctl_read!(blkgetzonesz, 0x12, 132, u32);
     ioctl_read!(blkgetnrzones, 0x12, 133, u32);
+    ioctl_write_ptr!(blkopenzone, 0x12, 134, super::ZoneRange);
+    ioctl_write_ptr!(blkclosezone, 0x12, 135, super::ZoneRange);
+    ioctl_write_ptr!(blkfinishzone, 0x12, 136, super::ZoneRange);
     // include/scsi/sg.h
     ioctl_readwrite_bad!(sg_io, 0x2285, super::SgIoHeader);
     // include/uapi/linux/nvme_ioctl.h
@@ -317,6 +321,7 @@ struct ZoneBuffer {
 const _: () = {
     assert!(size_of::<BlkZone>() == 64);
     assert!(size_of::<ZoneReportHeader>() == 16);
+    assert!(size_of::<ZoneRange>() == 16);
     assert!(size_of::<ZoneBuffer>() == 16 + 64 * ZONES_AT_ONCE);
     assert!(size_of::<NvmeAdminCommand>() == 72);
     assert!(cfg!(not(target_pointer_width = "64")) || size_of::<SgIoHeader>() == 88);
@@ -347,6 +352,53 @@ pub fn report_zones(device: &File, path: &Path, sector: u64) -> Result<Vec<BlkZo
         }
     }
     Ok(found)
+}
+
+/// `struct blk_zone_range` of include/uapi/linux/blkzoned.h. Sectors are of 512 bytes.
+#[repr(C)]
+pub(super) struct ZoneRange {
+    sector: u64,
+    nr_sectors: u64,
+}
+
+/// What can be done to a zone by an ioctl.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ZoneAction {
+    Reset,
+    Open,
+    Close,
+    Finish,
+}
+
+/// Resets, opens, closes or finishes the zones of `sector..sector+sectors`, of 512 bytes (BLKRESETZONE, Linux 4.10; the others
+/// 5.5). Blocks until the drive has done it. Whoever calls it holds a claim for writing: see `zone_management`.
+///
+/// # Errors
+/// [`CallError`] with `ETOOMANYREFS` when the drive takes no more open zones, `EOVERFLOW` no more active ones, `EINVAL` for a
+/// range that is no whole zone, `EBADF` for a descriptor that cannot write, and whatever else the kernel says.
+pub(super) fn manage_zones(
+    device: &File,
+    path: &Path,
+    action: ZoneAction,
+    sector: u64,
+    sectors: u64,
+) -> Result<(), CallError> {
+    let range = ZoneRange { sector, nr_sectors: sectors };
+    let descriptor = device.as_raw_fd();
+    let (call, result) = match action {
+        ZoneAction::Reset => {
+            // SAFETY: the descriptor is open for as long as `device` is borrowed, and the pointer is to the whole
+            // `struct blk_zone_range` that the kernel reads.
+            ("BLKRESETZONE", unsafe { raw::blkresetzone(descriptor, &raw const range) })
+        }
+        // SAFETY: as above.
+        ZoneAction::Open => ("BLKOPENZONE", unsafe { raw::blkopenzone(descriptor, &raw const range) }),
+        // SAFETY: as above.
+        ZoneAction::Close => ("BLKCLOSEZONE", unsafe { raw::blkclosezone(descriptor, &raw const range) }),
+        // SAFETY: as above.
+        ZoneAction::Finish => ("BLKFINISHZONE", unsafe { raw::blkfinishzone(descriptor, &raw const range) }),
+    };
+    result.map(drop).map_err(|errno| failed(call, path, errno))
 }
 
 /// The zone size in sectors of 512 bytes and the number of zones (BLKGETZONESZ, BLKGETNRZONES, Linux 4.20). Both are 0
@@ -384,6 +436,9 @@ mod tests {
         assert!(nvme_identify(file.as_file(), file.path(), Identify::Controller, 0, second).is_err());
         assert!(report_zones(file.as_file(), file.path(), 0).is_err());
         assert_eq!(zone_geometry(file.as_file()), None);
+        for action in [ZoneAction::Reset, ZoneAction::Open, ZoneAction::Close, ZoneAction::Finish] {
+            assert!(manage_zones(file.as_file(), file.path(), action, 0, 8).is_err());
+        }
     }
 
     #[test]

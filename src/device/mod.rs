@@ -34,7 +34,7 @@
 //! | `command` `sense` | the commands that may be sent, and what a refusal says |
 //! | `interrogate/` | asking the drive itself, beside the scan |
 //! | `hwmon` | temperature |
-//! | `zones` | zones, asked for now |
+//! | `zones` `zone_management` | zones, asked for now; those of a claimed drive reset, opened, closed, finished |
 //! | `ioctl` | unsafe room 1 |
 
 pub mod check;
@@ -53,6 +53,7 @@ pub mod scanner;
 pub mod sense;
 pub mod sysfs;
 pub mod target;
+pub mod zone_management;
 pub mod zones;
 
 mod array;
@@ -71,7 +72,7 @@ mod scsi;
 mod scsi_facts;
 mod signature;
 
-pub use check::check;
+pub use check::{Access, check, check_for, takes_only_at_pointers};
 pub use claim::{Claimed, ClaimedDrive, ReadOnlyDrive, Unclaimed};
 pub use contents::{UNRECOGNISED, losses};
 pub use hotplug::HotplugMonitor;

@@ -23,7 +23,8 @@ pub fn is_zoned(drive: &Drive) -> bool {
 }
 
 /// The kernel has it as a zoned device.
-fn kernel_has_it(drive: &Drive) -> bool {
+#[must_use]
+pub fn kernel_has_it(drive: &Drive) -> bool {
     drive.declared.queue_zoned.known().is_some_and(|zoned| zoned != "none")
 }
 
@@ -63,8 +64,14 @@ pub fn report(root: &SysRoot, drive: &Drive) -> Result<ZoneReport, NoZones> {
     } else {
         ("SG_IO REPORT ZONES", from_drive(&mut line, drive)?)
     };
+    Ok(report_of(source, drive, zones))
+}
+
+/// The report that `zones` of `drive` are, asked for now in the way that `source` names.
+#[must_use]
+pub fn report_of(source: &str, drive: &Drive, zones: Vec<Zone>) -> ZoneReport {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis());
-    Ok(ZoneReport {
+    ZoneReport {
         source: source.to_owned(),
         asked_at_ms: i64::try_from(now).unwrap_or(i64::MAX),
         summary: summary(&zones),
@@ -72,7 +79,7 @@ pub fn report(root: &SysRoot, drive: &Drive) -> Result<ZoneReport, NoZones> {
         max_active_zones: drive.limits.max_active_zones,
         runs: runs(&zones),
         zones,
-    })
+    }
 }
 
 fn refused(why: &Unknown) -> NoZones {
@@ -108,7 +115,8 @@ fn from_kernel(line: &Line, drive: &Drive) -> Result<Vec<Zone>, NoZones> {
     Ok(zones)
 }
 
-fn zone(zone: &BlkZone) -> Zone {
+/// A zone of the kernel's report.
+pub(super) fn zone(zone: &BlkZone) -> Zone {
     Zone::new(
         Bytes::from_sectors(zone.start),
         Bytes::from_sectors(zone.len),

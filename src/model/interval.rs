@@ -1,10 +1,16 @@
 //! One period of a run: what was asked and answered in it.
 
-use serde::ser::{Serialize, SerializeStruct, Serializer};
+use std::collections::BTreeMap;
+
+use serde::ser::{Serialize, SerializeMap, SerializeStruct, Serializer};
 
 use super::approx::f64_of;
 use super::histogram::{LatencyHistogram, Precision};
 use super::units::{Bytes, Nanos};
+use super::zone::ZoneOp;
+
+/// Zone operations, each kind by itself; a kind that did not occur is not in it.
+pub type ZoneTallies = BTreeMap<ZoneOp, Tally>;
 
 /// The sums of a phase, at full precision.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,34 +23,44 @@ pub struct PhaseSums {
     pub flush: Option<Box<Tally>>,
     /// Its trims, if there were any.
     pub trim: Option<Box<Tally>>,
+    /// Its zone operations, if there were any.
+    pub zone_ops: ZoneTallies,
 }
 
 impl Default for PhaseSums {
     fn default() -> Self {
-        Self { read: Tally::new(Precision::Phase), write: Tally::new(Precision::Phase), flush: None, trim: None }
+        Self {
+            read: Tally::new(Precision::Phase),
+            write: Tally::new(Precision::Phase),
+            flush: None,
+            trim: None,
+            zone_ops: ZoneTallies::new(),
+        }
     }
 }
 
 impl PhaseSums {
     /// Adds the sums of another part of the same phase, at its precision if that is lower.
-    pub fn merge(&mut self, other: Self) {
-        self.read.merge(&other.read);
-        self.write.merge(&other.write);
-        for (mine, other) in [(&mut self.flush, other.flush), (&mut self.trim, other.trim)] {
-            if let Some(other) = other {
-                mine.get_or_insert_with(|| Box::new(Tally::new(Precision::Phase))).merge(&other);
-            }
-        }
+    pub fn merge(&mut self, other: &Self) {
+        self.add_parts(&other.read, &other.write, [other.flush.as_deref(), other.trim.as_deref()], &other.zone_ops);
     }
 
     /// Adds an interval of the phase.
     pub fn add(&mut self, interval: &Interval) {
-        self.read.merge(&interval.read);
-        self.write.merge(&interval.write);
-        for (mine, other) in [(&mut self.flush, &interval.flush), (&mut self.trim, &interval.trim)] {
+        let rare = [interval.flush.as_deref(), interval.trim.as_deref()];
+        self.add_parts(&interval.read, &interval.write, rare, &interval.zone_ops);
+    }
+
+    fn add_parts(&mut self, read: &Tally, write: &Tally, [flush, trim]: [Option<&Tally>; 2], zone_ops: &ZoneTallies) {
+        self.read.merge(read);
+        self.write.merge(write);
+        for (mine, other) in [(&mut self.flush, flush), (&mut self.trim, trim)] {
             if let Some(other) = other {
                 mine.get_or_insert_with(|| Box::new(Tally::new(Precision::Phase))).merge(other);
             }
+        }
+        for (op, other) in zone_ops {
+            self.zone_ops.entry(*op).or_insert_with(|| Tally::new(Precision::Phase)).merge(other);
         }
     }
 }
@@ -106,6 +122,8 @@ pub struct Interval {
     pub flush: Option<Box<Tally>>,
     /// Trims, if there were any; their bytes are those given up.
     pub trim: Option<Box<Tally>>,
+    /// Zone operations, if there were any; they move no bytes.
+    pub zone_ops: ZoneTallies,
     /// Whether it lies in its phase's ramp (fio's `ramp_time`), and counts for nothing but wear.
     pub ramp: bool,
 }
@@ -124,6 +142,7 @@ impl Interval {
             errors: 0,
             flush: None,
             trim: None,
+            zone_ops: ZoneTallies::new(),
             ramp: false,
         }
     }
@@ -132,7 +151,8 @@ impl Interval {
     #[must_use]
     pub fn ended(&self) -> u64 {
         let of = |tally: &Option<Box<Tally>>| tally.as_ref().map_or(0, |tally| tally.ios);
-        self.read.ios + self.write.ios + of(&self.flush) + of(&self.trim) + self.errors
+        let zone_ops: u64 = self.zone_ops.values().map(|tally| tally.ios).sum();
+        self.read.ios + self.write.ios + of(&self.flush) + of(&self.trim) + zone_ops + self.errors
     }
 
     /// Adds the one that follows it in the same phase.
@@ -149,6 +169,9 @@ impl Interval {
                 (None, Some(other)) => *mine = Some(other.clone()),
                 (_, None) => {}
             }
+        }
+        for (op, other) in &next.zone_ops {
+            self.zone_ops.entry(*op).and_modify(|mine| mine.merge(other)).or_insert_with(|| other.clone());
         }
     }
 
@@ -263,10 +286,23 @@ impl Serialize for TallyFigures<'_> {
     }
 }
 
+struct ZoneFigures<'a>(&'a ZoneTallies, Nanos);
+
+impl Serialize for ZoneFigures<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (op, tally) in self.0 {
+            map.serialize_entry(op, &TallyFigures(tally, self.1))?;
+        }
+        map.end()
+    }
+}
+
 impl Serialize for Interval {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         // What most runs have none of is left out.
         let more = usize::from(self.flush.is_some()) + usize::from(self.trim.is_some()) + usize::from(self.ramp);
+        let more = more + usize::from(!self.zone_ops.is_empty());
         let mut map = serializer.serialize_struct("interval", 7 + more)?;
         map.serialize_field("seq", &self.seq)?;
         map.serialize_field("phase", &self.phase)?;
@@ -280,6 +316,9 @@ impl Serialize for Interval {
         }
         if let Some(trim) = &self.trim {
             map.serialize_field("trim", &TallyFigures(trim, self.duration))?;
+        }
+        if !self.zone_ops.is_empty() {
+            map.serialize_field("zone_ops", &ZoneFigures(&self.zone_ops, self.duration))?;
         }
         if self.ramp {
             map.serialize_field("ramp", &true)?;
@@ -307,5 +346,13 @@ mod tests {
         interval.ramp = true;
         let json = serde_json::to_value(&interval).unwrap();
         assert_eq!((&json["flush"]["ios"], &json["ramp"]), (&0.into(), &true.into()));
+        let mut reset = Tally::new(Precision::Interval);
+        reset.record(Bytes(0), Nanos(5_000));
+        interval.zone_ops.insert(ZoneOp::Reset, reset);
+        let later = interval.clone();
+        interval.extend(&later);
+        let json = serde_json::to_value(&interval).unwrap();
+        assert_eq!(json["zone_ops"]["reset"]["ios"], 2);
+        assert_eq!((json["zone_ops"].as_object().unwrap().len(), interval.ended()), (1, 4));
     }
 }

@@ -154,6 +154,12 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Whether it was given at all.
+    #[must_use]
+    pub fn is_given(&self, parameter: &Parameter) -> bool {
+        self.lookup(parameter).is_some()
+    }
+
     /// A number of bytes, if given and well formed.
     #[must_use]
     pub fn bytes(&self, parameter: &Parameter) -> Option<Bytes> {

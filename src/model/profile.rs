@@ -19,13 +19,14 @@ mod stream_sweep;
 mod verify;
 mod words;
 mod write_cache;
+mod zones;
 
 use serde::{Deserialize, Serialize};
 
 use super::parameters::Parameter;
 use definition::Definition;
 
-pub use build::{Built, Target, build};
+pub use build::{Built, Target, TargetZones, build};
 pub use pace::Pace;
 
 /// A named list of phases.
@@ -52,6 +53,8 @@ pub enum Profile {
     ObjectBench,
     /// With and without flushes.
     WriteCache,
+    /// At the write pointers of zones.
+    Zones,
     /// Written and read back.
     Verify,
     /// A recording.
@@ -62,7 +65,7 @@ pub enum Profile {
 
 impl Profile {
     /// Every profile, in the order shown.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Inspect,
         Self::SmrQuick,
         Self::SmrFull,
@@ -73,6 +76,7 @@ impl Profile {
         Self::StreamSweep,
         Self::ObjectBench,
         Self::WriteCache,
+        Self::Zones,
         Self::Verify,
         Self::Replay,
         Self::Custom,
@@ -90,6 +94,7 @@ impl Profile {
             Self::StreamSweep => &stream_sweep::PROFILE,
             Self::ObjectBench => &object_bench::PROFILE,
             Self::WriteCache => &write_cache::PROFILE,
+            Self::Zones => &zones::PROFILE,
             Self::Verify => &verify::PROFILE,
             Self::Replay => &replay::PROFILE,
             Self::Custom => &custom::PROFILE,

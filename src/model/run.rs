@@ -272,7 +272,10 @@ impl RefusedReason {
             Self::SeveralPaths { .. } => {
                 "join the paths with multipathd and probe the multipath device, or unplug all cables but one".into()
             }
-            Self::SequentialOnly => "run the inspect profile, which only reads".into(),
+            Self::SequentialOnly => {
+                "run the zones profile, or custom with zonemode zbd, which write at the pointers; inspect only reads"
+                    .into()
+            }
             Self::NotATarget { .. } => "name a drive of the inventory, or a regular file".into(),
             Self::OwnFile => "name another file".into(),
             Self::RecordedHost => "start the service without --sysroot to probe this host's drives".into(),

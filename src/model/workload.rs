@@ -6,6 +6,7 @@ mod rw;
 mod skew;
 mod split;
 mod steady;
+mod zbd;
 
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +18,7 @@ pub use rw::Rw;
 pub use skew::{Pareto, Zipf};
 pub use split::{SizeShare, parse_bssplit};
 pub use steady::{SteadyOf, SteadyRule};
+pub use zbd::{Zbd, ZoneOpening, ZoneStart, ZoneTask};
 
 /// What is done with the data of a workload's blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -117,6 +119,9 @@ pub struct Workload {
     /// fio's `ss`: stop once the rate is steady.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steady: Option<SteadyRule>,
+    /// fio's `zonemode=zbd`; without it the region is written as on any disk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zbd: Option<Zbd>,
 }
 
 fn yes() -> bool {
@@ -180,6 +185,7 @@ impl Workload {
             verify: None,
             replay: Vec::new(),
             steady: None,
+            zbd: None,
         }
     }
 
@@ -208,8 +214,9 @@ impl Workload {
     /// The most bytes it can write, or `None` when only time bounds it.
     #[must_use]
     pub fn max_write_bytes(&self) -> Option<Bytes> {
-        // A trim destroys, but writes nothing.
-        if !self.rw.writes() || matches!(self.rw, Rw::Trim | Rw::RandTrim) {
+        // A trim and a reset destroy, but write nothing.
+        let only_zones = self.zbd.is_some_and(|zbd| zbd.task != ZoneTask::Write);
+        if !self.rw.writes() || matches!(self.rw, Rw::Trim | Rw::RandTrim) || only_zones {
             return Some(Bytes(0));
         }
         if !self.replay.is_empty() {

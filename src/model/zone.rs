@@ -157,6 +157,39 @@ pub struct Zone {
 }
 
 impl Zone {
+    /// Where what can be written of it ends.
+    #[must_use]
+    pub fn writable_end(&self) -> Bytes {
+        self.start_bytes + self.capacity_bytes.min(self.length_bytes)
+    }
+
+    /// Whether it can be written from its start once it was reset: it has a write pointer, and is neither read-only nor
+    /// offline nor of a realm that is not active.
+    #[must_use]
+    pub fn takes_writes(&self) -> bool {
+        let usable = self.condition.keeps_write_pointer() || self.condition == ZoneCondition::Full;
+        usable
+            && matches!(self.zone_type, ZoneType::SequentialWriteRequired | ZoneType::SequentialWritePreferred)
+            && self.capacity_bytes > Bytes(0)
+    }
+
+    /// Whether it counts against the drive's limit of active zones: open in either way, or closed.
+    #[must_use]
+    pub fn is_active(&self) -> bool {
+        matches!(self.condition, ZoneCondition::ImplicitOpen | ZoneCondition::ExplicitOpen | ZoneCondition::Closed)
+    }
+
+    /// Bytes written since it was reset; all it can hold where the drive does not tell (a finished zone says only that it
+    /// is full).
+    #[must_use]
+    pub fn written_bytes(&self) -> Bytes {
+        match (self.condition, self.write_pointer_bytes) {
+            (ZoneCondition::Full, _) => self.capacity_bytes,
+            (_, Some(pointer)) => Bytes(pointer.0.saturating_sub(self.start_bytes.0)),
+            (_, None) => Bytes(0),
+        }
+    }
+
     /// The zone of a descriptor. The write pointer is dropped where it means nothing.
     #[must_use]
     pub fn new(
@@ -176,6 +209,60 @@ impl Zone {
             zone_type,
             condition,
         }
+    }
+}
+
+/// The first `most` zones that lie wholly within `offset..offset+size` and take writes at their write pointers: those
+/// that a workload with `zonemode=zbd` writes to.
+pub fn usable(zones: &[Zone], offset: Bytes, size: Bytes, most: u32) -> impl Iterator<Item = &Zone> {
+    let end = Bytes(offset.0.saturating_add(size.0));
+    let within = move |zone: &&Zone| zone.start_bytes >= offset && zone.start_bytes + zone.length_bytes <= end;
+    let most = usize::try_from(most).unwrap_or(usize::MAX);
+    zones.iter().filter(within).filter(|zone| zone.takes_writes()).take(most)
+}
+
+/// What is done to a zone besides reading and writing (ZBC-2 §5; ZNS 1.1 §3.4). As an I/O its offset is the zone's first
+/// byte, and it moves no data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ZoneOp {
+    /// REPORT ZONES: the zone and those behind it, as many as one question brings (at most 4096).
+    Report,
+    /// RESET WRITE POINTER: what was written in it is lost.
+    Reset,
+    /// OPEN ZONE: the drive keeps it open until it is closed, finished or full.
+    Open,
+    /// CLOSE ZONE.
+    Close,
+    /// FINISH ZONE: it counts as full, however little was written.
+    Finish,
+}
+
+impl ZoneOp {
+    /// All of them, in the order of a zone's life.
+    pub const ALL: [Self; 5] = [Self::Report, Self::Reset, Self::Open, Self::Close, Self::Finish];
+
+    /// As written in the API and in the database.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Report => "report",
+            Self::Reset => "reset",
+            Self::Open => "open",
+            Self::Close => "close",
+            Self::Finish => "finish",
+        }
+    }
+
+    /// The reverse of [`as_str`](Self::as_str).
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|op| op.as_str() == text)
+    }
+}
+
+impl Serialize for ZoneOp {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
     }
 }
 
@@ -341,6 +428,26 @@ mod tests {
             assert!(!told(Conventional, condition) && !told(Gap, condition));
         }
         assert!(!ZoneCondition::Full.keeps_write_pointer() && !ZoneCondition::Offline.keeps_write_pointer());
+    }
+
+    #[test]
+    fn only_whole_zones_that_take_writes_at_their_pointers_are_used() {
+        use ZoneCondition::{Empty, Full, NotWritePointer, Offline, ReadOnly};
+        use ZoneType::{Conventional, SequentialWritePreferred, SequentialWriteRequired};
+        let zones = [
+            zone(0, Conventional, NotWritePointer),
+            zone(1, SequentialWriteRequired, Full),
+            zone(2, SequentialWriteRequired, ReadOnly),
+            zone(3, SequentialWriteRequired, Offline),
+            zone(4, SequentialWritePreferred, Empty),
+            zone(5, SequentialWriteRequired, Empty),
+        ];
+        let starts = |offset: u64, size: u64, most| -> Vec<u64> {
+            usable(&zones, Bytes(offset * MIB), Bytes(size * MIB), most).map(|zone| zone.start_bytes.0 / MIB).collect()
+        };
+        assert_eq!(starts(0, 6 * 256, 9), [256, 1024, 1280]);
+        assert_eq!(starts(0, 6 * 256, 2), [256, 1024]);
+        assert_eq!(starts(257, 6 * 256 - 258, 9), [1024], "no zone is used in part");
     }
 
     #[test]

@@ -10,7 +10,7 @@
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd, AsRawFd};
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::Duration;
@@ -146,10 +146,13 @@ pub struct Ring {
     /// Where the kernel reads the time of an alarm when it is submitted.
     alarm_after: Box<types::Timespec>,
     alarm_set: bool,
+    watching: bool,
 }
 
 /// The mark of an alarm's completion; places are below 1024.
 const ALARM: u64 = u64::MAX;
+/// The mark of what [`Ring::watch`] waits for.
+const WATCH: u64 = u64::MAX - 1;
 
 impl Ring {
     /// A ring made by `builder` with `count` places (1..=1024) of `len` bytes each, filled as [`Arena`] does.
@@ -158,8 +161,8 @@ impl Ring {
     /// When the kernel refuses the ring or memory runs out.
     pub fn new(builder: &io_uring::Builder, file: File, count: u16, len: usize, seed: u64) -> io::Result<Self> {
         let (arena, mut buffers) = Arena::with_buffers(usize::from(count), len, seed)?;
-        // One more than the places, for the alarm.
-        let ring = builder.build((u32::from(count) + 1).next_power_of_two().max(8))?;
+        // Two more than the places, for the alarm and the watch.
+        let ring = builder.build((u32::from(count) + 2).next_power_of_two().max(8))?;
         ring.submitter().register_files(&[file.as_raw_fd()])?;
         let slices: Vec<_> = buffers
             .iter_mut()
@@ -174,7 +177,18 @@ impl Ring {
         let busy = vec![false; usize::from(count)];
         let free = (0..count).rev().collect();
         let alarm_after = Box::new(types::Timespec::new());
-        Ok(Self { ring, file, buffers, arena: Some(arena), free, busy, fixed, alarm_after, alarm_set: false })
+        Ok(Self {
+            ring,
+            file,
+            buffers,
+            arena: Some(arena),
+            free,
+            busy,
+            fixed,
+            alarm_after,
+            alarm_set: false,
+            watching: false,
+        })
     }
 
     /// Whether a place is free.
@@ -226,6 +240,8 @@ impl Ring {
                 .offset(io.offset)
                 .mode(libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE)
                 .build(),
+            // A ring has no operation for it.
+            (Op::Zone(_), _) => return None,
         };
         // SAFETY: the entry names the registered file and, if it moves data, a buffer of this ring, at most `len` bytes of
         // it (checked above); the place is taken now and comes free only with its completion, so the memory is the
@@ -275,6 +291,23 @@ impl Ring {
         self.submit()
     }
 
+    /// Has a wait end also when `file` can be read. Nothing if one is watched already.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn watch(&mut self, file: &impl AsFd) -> io::Result<()> {
+        if self.watching {
+            return Ok(());
+        }
+        let events = u32::from(libc::POLLIN.unsigned_abs());
+        let entry = opcode::PollAdd::new(types::Fd(file.as_fd().as_raw_fd()), events).build().user_data(WATCH);
+        // SAFETY: a poll touches no memory of ours, and a descriptor that were closed would only make it fail. The queue
+        // has a place for it beside all others.
+        unsafe { self.ring.submission().push(&entry) }.map_err(io::Error::other)?;
+        self.watching = true;
+        self.submit()
+    }
+
     /// Hands what is queued to the kernel and waits for a completion or the alarm. Unlike a wait with a time of its own
     /// this sets no timer, which on a virtual machine costs more than an I/O to fast storage.
     ///
@@ -289,11 +322,14 @@ impl Ring {
 
     /// The next completion that is there: its place, which is free from now on, and the kernel's answer.
     pub fn reap(&mut self) -> Option<(u16, i32)> {
-        let mut entry = self.ring.completion().next()?;
-        if entry.user_data() == ALARM {
-            self.alarm_set = false;
-            entry = self.ring.completion().next()?;
-        }
+        let entry = loop {
+            let entry = self.ring.completion().next()?;
+            match entry.user_data() {
+                ALARM => self.alarm_set = false,
+                WATCH => self.watching = false,
+                _ => break entry,
+            }
+        };
         let place = u16::try_from(entry.user_data()).ok()?;
         self.free.push(place);
         if let Some(busy) = self.busy.get_mut(usize::from(place)) {

@@ -14,7 +14,8 @@ use crate::model::interval::Interval;
 use crate::model::plan::Action;
 use crate::model::standing::PhaseStanding;
 use crate::model::units::Nanos;
-use crate::model::workload::{Rw, Workload};
+use crate::model::workload::{Rw, Workload, ZoneTask};
+use crate::model::zone::{Zone, ZoneOp};
 
 /// Why a phase issues nothing more.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -241,6 +242,10 @@ impl Source for PhaseDriver<'_> {
             Next::Wait(until) => return Step::Wait(self.at(until).min(deadline)),
             Next::OutOfTime => ran(),
             Next::Done(how) => how,
+            Next::Failed(why) => {
+                self.end(Ended::Failed(why));
+                return Step::Finished;
+            }
         };
         self.end(Ended::Done(done));
         Step::Finished
@@ -256,12 +261,22 @@ impl Source for PhaseDriver<'_> {
         }
     }
 
+    fn reported(&mut self, io: &Io, zones: &[Zone]) {
+        if let Some(work) = &mut self.work {
+            work.reported(io, zones);
+        }
+    }
+
     fn complete(&mut self, completion: &Completion) {
         self.tick(completion.completed);
         self.scene.recorder.record(completion);
         let elapsed = self.elapsed(completion.completed);
         if let Some(work) = &mut self.work {
             work.ended(elapsed);
+            // It knows what to do about it, or will say that it does not.
+            if work.settles(completion) {
+                return;
+            }
         }
         match completion.result {
             Ok(len) if len == completion.io.len => {}
@@ -285,24 +300,29 @@ impl Source for PhaseDriver<'_> {
     }
 }
 
-fn described(io: &Io) -> String {
+/// The I/O in words: `a write of 4096 bytes at byte 0`.
+pub(super) fn described(io: &Io) -> String {
     let what = match io.op {
         Op::Read => "a read",
         Op::Write => "a write",
         Op::Trim => "a trim",
         Op::Flush { .. } => return "a flush".to_owned(),
+        Op::Zone(ZoneOp::Report) => return format!("a report of the zones from byte {}", io.offset),
+        Op::Zone(op) => return format!("{} of the zone at byte {}", op.as_str(), io.offset),
     };
     format!("{what} of {} bytes at byte {}", io.len, io.offset)
 }
 
 /// The kernel's name for an error, and what it means for a drive where that is not plain.
-fn errno_text(number: i32) -> String {
+pub(super) fn errno_text(number: i32) -> String {
     let errno = Errno::from_raw(number);
     let meaning = match errno {
         Errno::ENOSPC | Errno::ENODEV | Errno::ENXIO => " - the drive is gone, or smaller than it was",
         Errno::ENODATA => " - the medium has an unreadable place",
         Errno::EREMOTEIO => " - the drive refused the command",
         Errno::EIO => " - the drive or its cable failed",
+        Errno::ETOOMANYREFS => " - the drive takes no more open zones",
+        Errno::EOVERFLOW => " - the drive takes no more active zones",
         Errno::EINVAL => " - the kernel refused the alignment or the size",
         Errno::EOPNOTSUPP => " - the drive, or what lies under the file, cannot do this",
         _ => "",
@@ -313,8 +333,9 @@ fn errno_text(number: i32) -> String {
 /// Largest I/O with data of a workload, for the engine's buffers.
 #[must_use]
 pub fn largest_io(workload: &Workload) -> u32 {
-    // A trim moves no data, however large it is.
-    let bytes = if matches!(workload.rw, Rw::Trim | Rw::RandTrim) { 0 } else { workload.bs.0 };
+    // A trim moves no data, however large it is, nor do zone operations.
+    let only_zones = workload.zbd.is_some_and(|zbd| zbd.task != ZoneTask::Write);
+    let bytes = if only_zones || matches!(workload.rw, Rw::Trim | Rw::RandTrim) { 0 } else { workload.bs.0 };
     u32::try_from(bytes).unwrap_or(u32::MAX)
 }
 

@@ -10,6 +10,7 @@
 //! An operation in flight is never dropped.
 
 use crate::model::units::Nanos;
+use crate::model::zone::{Zone, ZoneOp};
 
 /// What one I/O does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +26,8 @@ pub enum Op {
         /// `fdatasync` instead of `fsync`: of a file target, not its metadata. The same to a whole device.
         data_only: bool,
     },
+    /// Something is done to the zone that begins at the offset. Its length is 0.
+    Zone(ZoneOp),
 }
 
 /// One I/O. Offset and length are bytes and multiples of the logical block.
@@ -34,7 +37,7 @@ pub struct Io {
     pub op: Op,
     /// First byte, from the start of the target.
     pub offset: u64,
-    /// Bytes; never 0, but of a flush.
+    /// Bytes; never 0, but of a flush or a zone operation.
     pub len: u32,
 }
 
@@ -77,6 +80,9 @@ pub trait Source {
 
     /// Looks at what a read brought, before that read is completed. An engine without data does not tell.
     fn examine(&mut self, _io: &Io, _data: &[u8]) {}
+
+    /// The zones that a report brought, before that report is completed.
+    fn reported(&mut self, _io: &Io, _zones: &[Zone]) {}
 
     /// One I/O has ended.
     fn complete(&mut self, completion: &Completion);

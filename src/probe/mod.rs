@@ -21,6 +21,7 @@ pub mod control;
 pub mod driver;
 pub mod engine;
 pub mod event;
+mod hand;
 mod pacing;
 pub mod pattern;
 pub mod psync;

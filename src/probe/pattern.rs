@@ -12,6 +12,7 @@ mod hits;
 mod permutation;
 mod skewed;
 mod stream;
+pub mod zoned;
 
 use super::engine::Io;
 use crate::model::workload::Workload;

@@ -17,8 +17,10 @@ use nix::fcntl::{FallocateFlags, fallocate};
 
 use super::buffer::{Arena, Buffer};
 use super::engine::{Completion, Engine, EngineError, Io, Op, Source, Step};
+use super::hand;
 use crate::device::Claimed;
 use crate::model::units::Nanos;
+use crate::model::zone::Zone;
 
 /// How long a paused queue sleeps before it asks again.
 const HOLD: Duration = Duration::from_millis(20);
@@ -53,16 +55,16 @@ impl Engine for PsyncEngine {
         let count = usize::try_from(iodepth).unwrap_or(1).max(1);
         let len = usize::try_from(max_len).unwrap_or(usize::MAX);
         let (_arena, buffers) = Arena::with_buffers(count, len, self.seed).map_err(refused)?;
-        let file = self.claim.file();
+        let claim = &self.claim;
         let start = self.start;
         thread::scope(|scope| {
             let (tell, done) = channel();
-            let mut hands = Hands { start, file, buffers, threads: Vec::new(), idle: Vec::new(), done };
+            let mut hands = Hands { start, claim, buffers, threads: Vec::new(), idle: Vec::new(), done };
             // One at a time needs no other thread.
             for index in (0..count).filter(|_| count > 1) {
                 let (orders, taken) = channel();
                 let tell = tell.clone();
-                let worker = move || serve(index, file, &taken, &tell, start);
+                let worker = move || serve(index, claim, &taken, &tell, start);
                 thread::Builder::new().name(format!("psync-{index}")).spawn_scoped(scope, worker).map_err(refused)?;
                 hands.threads.push(orders);
                 hands.idle.push(index);
@@ -85,20 +87,23 @@ struct Order {
 struct Done {
     thread: usize,
     completion: Completion,
+    zones: Vec<Zone>,
     buffer: Buffer,
 }
 
 /// One thread: one I/O after the other, until there are no more orders.
-fn serve(thread: usize, file: &File, orders: &Receiver<Order>, done: &Sender<Done>, start: Instant) {
+fn serve(thread: usize, claim: &Claimed, orders: &Receiver<Order>, done: &Sender<Done>, start: Instant) {
     while let Ok(Order { io, issued, mut buffer }) = orders.recv() {
-        let completion = carry_out(file, &mut buffer, io, issued, start);
-        if done.send(Done { thread, completion, buffer }).is_err() {
+        let (completion, zones) = carry_out(claim, &mut buffer, io, issued, start);
+        if done.send(Done { thread, completion, zones, buffer }).is_err() {
             return;
         }
     }
 }
 
-fn carry_out(file: &File, buffer: &mut Buffer, io: Io, issued: Nanos, start: Instant) -> Completion {
+/// How it ended, and what a report of zones brought.
+fn carry_out(claim: &Claimed, buffer: &mut Buffer, io: Io, issued: Nanos, start: Instant) -> (Completion, Vec<Zone>) {
+    let file = claim.file();
     let result = match io.op {
         Op::Read => with_data(buffer, io, |bytes| file.read_at(bytes, io.offset)),
         Op::Write => with_data(buffer, io, |bytes| file.write_at(bytes, io.offset)),
@@ -106,9 +111,13 @@ fn carry_out(file: &File, buffer: &mut Buffer, io: Io, issued: Nanos, start: Ins
         Op::Flush { data_only: true } => file.sync_data().map(|()| io.len),
         Op::Flush { data_only: false } => file.sync_all().map(|()| io.len),
         Op::Trim => trim(file, io).map(|()| io.len),
+        Op::Zone(_) => {
+            let done = hand::carry_out(claim, io, issued, start);
+            return (done.completion, done.zones);
+        }
     };
     let result = result.map_err(|error| error.raw_os_error().unwrap_or(Errno::EIO as i32));
-    Completion { io, issued, completed: Nanos::from_duration(start.elapsed()), result }
+    (Completion { io, issued, completed: Nanos::from_duration(start.elapsed()), result }, Vec::new())
 }
 
 fn with_data(buffer: &mut Buffer, io: Io, call: impl FnOnce(&mut [u8]) -> io::Result<usize>) -> io::Result<u32> {
@@ -127,7 +136,7 @@ fn trim(file: &File, io: Io) -> io::Result<()> {
 /// Who carries out I/Os: the calling thread alone, or threads that wait for orders.
 struct Hands<'a> {
     start: Instant,
-    file: &'a File,
+    claim: &'a Claimed,
     /// Buffers that are not on their way.
     buffers: Vec<Buffer>,
     /// Empty when the calling thread does the work itself.
@@ -193,13 +202,16 @@ impl Hands<'_> {
             // A thread ends only when its orders are dropped, so one that is there takes them.
             Some(thread) => drop(thread.send(Order { io, issued, buffer })),
             None => {
-                let completion = carry_out(self.file, &mut buffer, io, issued, self.start);
-                self.take_back(&completion, buffer, source);
+                let (completion, zones) = carry_out(self.claim, &mut buffer, io, issued, self.start);
+                self.take_back(&completion, &zones, buffer, source);
             }
         }
     }
 
-    fn take_back(&mut self, completion: &Completion, mut buffer: Buffer, source: &mut dyn Source) {
+    fn take_back(&mut self, completion: &Completion, zones: &[Zone], mut buffer: Buffer, source: &mut dyn Source) {
+        if !zones.is_empty() {
+            source.reported(&completion.io, zones);
+        }
         if let (Op::Read, Ok(moved)) = (completion.io.op, completion.result)
             && let Some(data) = buffer.bytes_mut().get(..usize::try_from(moved).unwrap_or(usize::MAX))
         {
@@ -217,9 +229,9 @@ impl Hands<'_> {
             return;
         }
         let mut next = self.done.recv_timeout(patience).ok();
-        while let Some(Done { thread, completion, buffer }) = next {
+        while let Some(Done { thread, completion, zones, buffer }) = next {
             self.idle.push(thread);
-            self.take_back(&completion, buffer, source);
+            self.take_back(&completion, &zones, buffer, source);
             next = self.done.try_recv().ok();
         }
     }

@@ -1,7 +1,7 @@
 //! From completions to one interval a period.
 
 use crate::model::histogram::Precision;
-use crate::model::interval::{Interval, PhaseSums, Tally};
+use crate::model::interval::{Interval, PhaseSums, Tally, ZoneTallies};
 use crate::model::units::{Bytes, Nanos};
 use crate::probe::engine::{Completion, Op};
 
@@ -20,6 +20,7 @@ pub struct Recorder {
     write: Tally,
     flush: Option<Box<Tally>>,
     trim: Option<Box<Tally>>,
+    zone_ops: ZoneTallies,
     errors: u64,
     ramp: bool,
     sums: PhaseSums,
@@ -39,6 +40,7 @@ impl Recorder {
             write: Tally::new(Precision::Interval),
             flush: None,
             trim: None,
+            zone_ops: ZoneTallies::new(),
             errors: 0,
             ramp: false,
             sums: PhaseSums::default(),
@@ -60,7 +62,7 @@ impl Recorder {
     }
 
     /// What the phase had done before an interruption counts in its sums.
-    pub fn add_sums(&mut self, before: PhaseSums) {
+    pub fn add_sums(&mut self, before: &PhaseSums) {
         self.sums.merge(before);
     }
 
@@ -100,7 +102,7 @@ impl Recorder {
     ///
     /// What was counted before the pause is returned as a shorter interval, if there was anything.
     pub fn skip_to(&mut self, pause_began: Nanos, now: Nanos) -> Option<Interval> {
-        let rare = self.flush.is_some() || self.trim.is_some();
+        let rare = self.flush.is_some() || self.trim.is_some() || !self.zone_ops.is_empty();
         let counted = rare || self.read.ios + self.write.ios + self.errors > 0;
         let interval = (counted && pause_began > self.began).then(|| self.close(pause_began));
         self.began = now;
@@ -124,6 +126,10 @@ impl Recorder {
                     Op::Trim => {
                         (rare(&mut self.trim, Precision::Interval), rare(&mut self.sums.trim, Precision::Phase))
                     }
+                    Op::Zone(op) => (
+                        self.zone_ops.entry(op).or_insert_with(|| Tally::new(Precision::Interval)),
+                        self.sums.zone_ops.entry(op).or_insert_with(|| Tally::new(Precision::Phase)),
+                    ),
                     Op::Flush { .. } => {
                         (rare(&mut self.flush, Precision::Interval), rare(&mut self.sums.flush, Precision::Phase))
                     }
@@ -153,6 +159,7 @@ impl Recorder {
             errors: std::mem::take(&mut self.errors),
             flush: self.flush.take(),
             trim: self.trim.take(),
+            zone_ops: std::mem::take(&mut self.zone_ops),
             ramp: self.ramp,
         };
         self.next_seq += 1;

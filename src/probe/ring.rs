@@ -5,13 +5,16 @@
 //! inside the ring, with the kernel's task work deferred to that moment (`DEFER_TASKRUN`, Linux 6.1; older kernels get
 //! `COOP_TASKRUN` or plain rings). One alarm a period serves all waits of that period.
 
-use std::io;
+use std::io::{self, PipeReader, PipeWriter, Read, Write};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 
 use super::buffer::Ring;
 use super::engine::{Completion, Engine, EngineError, Io, Op, Source, Step};
+use super::hand::{Done, Hand};
 use crate::device::Claimed;
 use crate::model::units::Nanos;
 
@@ -24,7 +27,7 @@ const HOLD: Duration = Duration::from_millis(20);
 /// An engine on one claimed target.
 #[derive(Debug)]
 pub struct RingEngine {
-    claim: Claimed,
+    claim: Arc<Claimed>,
     seed: u64,
     start: Instant,
 }
@@ -33,7 +36,7 @@ impl RingEngine {
     /// An engine on a claimed target, which it holds until it is dropped. The clock begins now.
     #[must_use]
     pub fn new(claim: Claimed, seed: u64) -> Self {
-        Self { claim, seed, start: Instant::now() }
+        Self { claim: Arc::new(claim), seed, start: Instant::now() }
     }
 
     fn ring(&self, count: u16, len: usize) -> io::Result<Ring> {
@@ -68,13 +71,57 @@ impl Engine for RingEngine {
         let len = usize::try_from(max_len).unwrap_or(usize::MAX);
         let ring = self.ring(count, len).map_err(|source| EngineError::Ring { iodepth, source })?;
         let nothing = (Io { op: Op::Read, offset: 0, len: 0 }, Nanos(0));
-        let mut queue = Queue { ring, start: self.start, places: vec![nothing; usize::from(count)] };
+        let zones = ZoneDesk::new(Hand::new(Arc::clone(&self.claim), self.start));
+        let zones = zones.map_err(|source| EngineError::Ring { iodepth, source })?;
+        let places = vec![nothing; usize::from(count)];
+        let mut queue = Queue { ring, zones, start: self.start, places };
         queue.until_finished(source).map_err(|source| EngineError::Ring { iodepth, source })
+    }
+}
+
+/// Zone operations on their way to the [`Hand`] and back. The pipe wakes the ring, which waits for it as for any I/O.
+struct ZoneDesk {
+    hand: Hand,
+    in_flight: usize,
+    tell: Sender<Done>,
+    told: Receiver<Done>,
+    bell: PipeReader,
+    rope: PipeWriter,
+}
+
+impl ZoneDesk {
+    fn new(hand: Hand) -> io::Result<Self> {
+        let (tell, told) = channel();
+        let (bell, rope) = io::pipe()?;
+        Ok(Self { hand, in_flight: 0, tell, told, bell, rope })
+    }
+
+    fn take(&mut self, io: Io, issued: Nanos) -> io::Result<()> {
+        let tell = self.tell.clone();
+        let mut rope = self.rope.try_clone()?;
+        self.in_flight += 1;
+        let reply = move |done| {
+            // Neither fails while the queue is there to listen.
+            let _ = tell.send(done);
+            let _ = rope.write_all(&[0]);
+        };
+        self.hand.take(io, issued, Box::new(reply));
+        Ok(())
+    }
+
+    /// One that has ended, if there is one.
+    fn reap(&mut self) -> Option<Done> {
+        let done = self.told.try_recv().ok()?;
+        // It rings once for each, and may ring after it was told.
+        let _ = self.bell.read(&mut [0]);
+        self.in_flight -= 1;
+        Some(done)
     }
 }
 
 struct Queue {
     ring: Ring,
+    zones: ZoneDesk,
     start: Instant,
     /// What is in flight at each place, and since when.
     places: Vec<(Io, Nanos)>,
@@ -85,14 +132,21 @@ impl Queue {
         Nanos::from_duration(self.start.elapsed())
     }
 
+    fn in_flight(&self) -> usize {
+        self.ring.in_flight() + self.zones.in_flight
+    }
+
     fn until_finished(&mut self, source: &mut dyn Source) -> io::Result<()> {
         let mut due = source.tick(self.now());
         loop {
             let (finished, wake) = self.fill(source, due)?;
-            if finished && self.ring.in_flight() == 0 {
+            if finished && self.in_flight() == 0 {
                 return Ok(());
             }
-            if self.ring.in_flight() == 0 {
+            if self.zones.in_flight > 0 {
+                self.ring.watch(&self.zones.bell)?;
+            }
+            if self.in_flight() == 0 {
                 std::thread::sleep((wake.min(due) - self.now()).to_duration());
             } else {
                 if wake < due {
@@ -115,9 +169,11 @@ impl Queue {
     fn fill(&mut self, source: &mut dyn Source, due: Nanos) -> io::Result<(bool, Nanos)> {
         let mut queued = 0;
         let mut outcome = (false, due);
-        while self.ring.has_room() {
+        // Zone operations take no place of the ring, but count among the I/Os in flight.
+        while self.ring.has_room() && self.in_flight() < self.places.len() {
             let now = self.now();
             match source.next(now) {
+                Step::Issue(io) if matches!(io.op, Op::Zone(_)) => self.zones.take(io, now)?,
                 Step::Issue(io) => {
                     let mut issued = now;
                     if io.op == Op::Write
@@ -160,6 +216,12 @@ impl Queue {
     }
 
     fn reap(&mut self, source: &mut dyn Source) {
+        while let Some(Done { completion, zones }) = self.zones.reap() {
+            if !zones.is_empty() {
+                source.reported(&completion.io, &zones);
+            }
+            source.complete(&completion);
+        }
         while let Some((place, answer)) = self.ring.reap() {
             let Some((io, issued)) = self.places.get(usize::from(place)).copied() else { continue };
             let completed = self.now();

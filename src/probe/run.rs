@@ -77,8 +77,8 @@ impl Course<'_> {
             }
             let began = engine.now();
             recorder.begin_phase(index, began);
-            if standing.is_some() {
-                recorder.add_sums(self.standing.map(|standing| standing.sums.clone()).unwrap_or_default());
+            if let (Some(_), Some(whole)) = (standing, self.standing) {
+                recorder.add_sums(&whole.sums);
             }
             sink.emit(ProbeEvent::PhaseBegan { phase: index, t: recorder.run_clock(began) });
             let (iodepth, max_len) = match &phase.action {

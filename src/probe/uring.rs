@@ -13,6 +13,7 @@
 use std::cell::RefCell;
 use std::future::Future;
 use std::io;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
@@ -23,6 +24,7 @@ use tokio_uring::buf::fixed::{FixedBuf, FixedBufRegistry};
 
 use super::buffer::Arena;
 use super::engine::{Completion, Engine, EngineError, Io, Op, Source, Step};
+use super::hand::Hand;
 use crate::device::Claimed;
 use crate::model::units::Nanos;
 
@@ -37,7 +39,7 @@ const HOLD: Duration = Duration::from_millis(20);
 
 /// An engine on one claimed target.
 pub struct UringEngine {
-    claim: Claimed,
+    claim: Arc<Claimed>,
     seed: u64,
     start: Instant,
 }
@@ -47,7 +49,7 @@ impl UringEngine {
     /// A claim for reading has a descriptor that cannot write.
     #[must_use]
     pub fn new(claim: Claimed, seed: u64) -> Self {
-        Self { claim, seed, start: Instant::now() }
+        Self { claim: Arc::new(claim), seed, start: Instant::now() }
     }
 }
 
@@ -99,13 +101,14 @@ impl Engine for UringEngine {
         let file = self.claim.file().try_clone().map_err(refused)?;
         let runtime = runtime().map_err(|source| EngineError::Ring { iodepth, source })?;
         let start = self.start;
+        let hand = RefCell::new(Hand::new(Arc::clone(&self.claim), start));
         runtime.block_on(async move {
             let registry = FixedBufRegistry::new(buffers);
             // Registering pins memory, which an ordinary user may do up to RLIMIT_MEMLOCK only. The same
             // buffers serve unregistered, a little slower.
             let registered = registry.register().is_ok();
             let file = tokio_uring::fs::File::from_std(file);
-            let queue = Queue { file, registered, start, source: RefCell::new(source) };
+            let queue = Queue { file, registered, start, hand, source: RefCell::new(source) };
             let places = FuturesUnordered::new();
             for index in 0..count {
                 let buffer = registry.check_out(index).ok_or_else(|| refused(io::ErrorKind::OutOfMemory.into()))?;
@@ -125,6 +128,7 @@ struct Queue<'a> {
     file: tokio_uring::fs::File,
     registered: bool,
     start: Instant,
+    hand: RefCell<Hand>,
     source: RefCell<&'a mut dyn Source>,
 }
 
@@ -140,6 +144,7 @@ impl Queue<'_> {
             // The borrow must not be held over an await: other places use the source meanwhile.
             let step = self.source.borrow_mut().next(now);
             match step {
+                Step::Issue(io) if matches!(io.op, Op::Zone(_)) => self.manage_zone(io, now).await,
                 Step::Issue(io) => {
                     let issued = if self.prepare(&io, &mut buffer) { self.now() } else { now };
                     let result;
@@ -163,11 +168,23 @@ impl Queue<'_> {
         }
     }
 
+    async fn manage_zone(&self, io: Io, issued: Nanos) {
+        let (tell, told) = tokio::sync::oneshot::channel();
+        self.hand.borrow_mut().take(io, issued, Box::new(move |done| drop(tell.send(done))));
+        // The hand always answers.
+        let Ok(done) = told.await else { return };
+        let mut source = self.source.borrow_mut();
+        if !done.zones.is_empty() {
+            source.reported(&io, &done.zones);
+        }
+        source.complete(&done.completion);
+    }
+
     async fn carry_out(&self, io: Io, buffer: FixedBuf) -> (Result<u32, i32>, FixedBuf) {
         let writes = match io.op {
             Op::Read => false,
             Op::Write => true,
-            Op::Trim | Op::Flush { .. } => return (self.carry_out_without_data(io).await, buffer),
+            Op::Trim | Op::Flush { .. } | Op::Zone(_) => return (self.carry_out_without_data(io).await, buffer),
         };
         let slice = buffer.slice(..usize_of_len(io.len));
         let (result, slice) = match (writes, self.registered) {

@@ -1,13 +1,15 @@
 //! What a phase of I/O still has to do: its limits, its pace, its flushes, its data.
 
-use super::engine::{Io, Op};
+use super::engine::{Completion, Io, Op};
 use super::pacing::Pacing;
 use super::pattern::Pattern;
+use super::pattern::zoned::{Zoned, ZonedNext};
 use super::replay::{Replay, Replayed};
 use super::verify::Verifier;
 use crate::model::standing::PhaseStanding;
 use crate::model::units::{Bytes, Nanos};
 use crate::model::workload::Workload;
+use crate::model::zone::Zone;
 
 /// How soon the phase is asked again while it waits for its last I/Os.
 const SOON: Nanos = Nanos(1_000_000);
@@ -23,6 +25,8 @@ pub enum Next {
     Done(String),
     /// Its time is over.
     OutOfTime,
+    /// It cannot go on.
+    Failed(String),
 }
 
 /// One phase's I/O.
@@ -46,6 +50,7 @@ pub struct Work {
 enum Source {
     Pattern(Pattern),
     Replay(Replay),
+    Zoned(Box<Zoned>),
 }
 
 /// Counts writes to the next flush.
@@ -75,10 +80,10 @@ impl Work {
     pub fn new(workload: &Workload) -> Self {
         let paced = workload.rate_bytes_per_s.is_some() || workload.rate_iops.is_some() || workload.thinktime_us > 0;
         Self {
-            source: if workload.replay.is_empty() {
-                Source::Pattern(Pattern::new(workload))
-            } else {
-                Source::Replay(Replay::new(&workload.replay))
+            source: match workload.zbd {
+                Some(zbd) => Source::Zoned(Box::new(Zoned::new(workload, zbd))),
+                None if workload.replay.is_empty() => Source::Pattern(Pattern::new(workload)),
+                None => Source::Replay(Replay::new(&workload.replay)),
             },
             // A recording ends with its last I/O, which may be a flush.
             number_ios: workload.number_ios.filter(|_| workload.replay.is_empty()).unwrap_or(u64::MAX),
@@ -103,6 +108,8 @@ impl Work {
         match &mut self.source {
             Source::Pattern(pattern) => pattern.skip_to(asked),
             Source::Replay(replay) => replay.skip_to(asked),
+            // It asks the drive anew where its zones stand.
+            Source::Zoned(_) => {}
         }
         self.in_ramp = in_ramp;
         let ios = standing.ios.saturating_sub(repeated);
@@ -131,6 +138,9 @@ impl Work {
             None
         };
         if let Some(finished) = finished {
+            if let Some(next) = self.leave_zones(elapsed) {
+                return next;
+            }
             return self.last_flush(elapsed).unwrap_or(finished);
         }
         // A flush goes the way of any I/O: it covers the writes that have ended, and does not hold up others.
@@ -152,6 +162,17 @@ impl Work {
                     return self.last_flush(elapsed).unwrap_or_else(|| Next::Done("replayed all of it".to_owned()));
                 }
             },
+            Source::Zoned(zoned) => match zoned.next_io() {
+                ZonedNext::Io { io, counts: true } => io,
+                // What only prepares or ends a zone's writes brings no limit nearer and is not paced.
+                ZonedNext::Io { io, counts: false } => {
+                    self.in_flight += 1;
+                    return Next::Issue(io);
+                }
+                ZonedNext::Wait => return Next::Wait(elapsed + SOON),
+                ZonedNext::Done(how) => return self.last_flush(elapsed).unwrap_or(Next::Done(how)),
+                ZonedNext::Failed(why) => return Next::Failed(why),
+            },
         };
         let len = u64::from(io.len);
         self.issued_ios += 1;
@@ -165,6 +186,33 @@ impl Work {
             pacing.issued(len);
         }
         Next::Issue(io)
+    }
+
+    /// Closes the zones that this phase has opened, so that they do not count against the next one.
+    fn leave_zones(&mut self, elapsed: Nanos) -> Option<Next> {
+        let Source::Zoned(zoned) = &mut self.source else { return None };
+        match zoned.leave()? {
+            ZonedNext::Io { io, .. } => {
+                self.in_flight += 1;
+                Some(Next::Issue(io))
+            }
+            _ => Some(Next::Wait(elapsed + SOON)),
+        }
+    }
+
+    /// The zones that a report of its brought.
+    pub fn reported(&mut self, io: &Io, zones: &[Zone]) {
+        if let Source::Zoned(zoned) = &mut self.source {
+            zoned.reported(io, zones);
+        }
+    }
+
+    /// Takes note of how one of its I/Os ended. Whether it deals with that by itself, an error included.
+    pub fn settles(&mut self, completion: &Completion) -> bool {
+        match &mut self.source {
+            Source::Zoned(zoned) => zoned.settles(completion),
+            Source::Pattern(_) | Source::Replay(_) => false,
+        }
     }
 
     /// The flush at the end, once everything before it has ended.
@@ -212,13 +260,16 @@ impl Work {
         self.verifier.as_mut().is_none_or(|verifier| verifier.examine(io, data))
     }
 
-    /// What the check of the data found, if there was one.
+    /// What the check of the data found, if there was one; or what else is to be said at the end.
     ///
     /// # Errors
     /// What was wrong, where and how often.
     #[must_use]
     pub fn verification(&self) -> Option<Result<String, String>> {
-        self.verifier.as_ref().and_then(Verifier::result)
+        match &self.source {
+            Source::Zoned(zoned) => zoned.remark().map(Ok),
+            Source::Pattern(_) | Source::Replay(_) => self.verifier.as_ref().and_then(Verifier::result),
+        }
     }
 }
 

@@ -12,7 +12,7 @@
 //! |---|---|
 //! | `admission` | pure: may this run start beside the others? |
 //! | `queue` | pure: who of those that wait may go now? |
-//! | `planning` | a request made into a plan |
+//! | `planning` `zoned_plan` | a request made into a plan; what it needs to know of zones |
 //! | `driver` | the one task that owns all run state |
 //! | `active` | how a run's state follows from orders and events |
 //! | `job` | one run on its own thread |
@@ -33,6 +33,7 @@ mod progress;
 mod queue;
 #[cfg(test)]
 mod testing;
+mod zoned_plan;
 mod zones;
 
 pub use crate::backend::ResolveError;

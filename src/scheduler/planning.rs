@@ -1,5 +1,6 @@
 //! A request made into a plan. Blocking: it looks at the target.
 
+use super::zoned_plan::{self, zones_of};
 use crate::backend::{Backend, ResolveError};
 use crate::model::drive::{DeviceKind, Drive, Inventory};
 use crate::model::options::RunOptions;
@@ -39,13 +40,23 @@ pub enum PlanError {
 /// When there is no such target or its parameters are wrong.
 pub fn plan(backend: &Backend, inventory: &Inventory, request: &RunRequest) -> Result<Planned, PlanError> {
     let drive = backend.resolve(inventory, &request.drive).map_err(PlanError::Target)?;
-    let target =
-        Target { capacity: drive.capacity_bytes, logical_block: drive.logical_block_bytes, pace: assumed_pace(&drive) };
+    let report = zoned_plan::report(backend, &drive, request).map_err(PlanError::Parameters)?;
+    let target = Target {
+        capacity: drive.capacity_bytes,
+        logical_block: drive.logical_block_bytes,
+        pace: assumed_pace(&drive),
+        zones: report.as_ref().and_then(|report| zones_of(&drive, report)),
+    };
     let built = build(request.profile, &request.parameters, target).map_err(PlanError::Parameters)?;
     let destructive = built.phases.iter().any(Phase::destroys);
-    let refused = backend.check(&drive, destructive);
-    let losses =
+    let refused = backend.check(&drive, &built.phases);
+    let zone_losses = match &report {
+        Some(report) => zoned_plan::losses(&drive, report, &built.phases).map_err(PlanError::Parameters)?,
+        None => None,
+    };
+    let mut losses =
         if destructive && refused.is_empty() { backend.losses(&drive, built.offset, built.size) } else { Vec::new() };
+    losses.extend(zone_losses.filter(|_| refused.is_empty()));
     let bytes_to_write = built.phases.iter().map(|phase| phase.bytes_to_write).sum::<Option<Bytes>>();
     let mut notes = built.notes;
     if let Some(limit) = request.options.max_written_bytes

@@ -18,7 +18,7 @@ use crate::sim;
 pub fn accepted() -> Active {
     let drive = sim::fleet().remove(0);
     let Value::Object(parameters) = json!({ "rw": "randwrite", "number_ios": 1000 }) else { panic!("an object") };
-    let target = Target { capacity: drive.capacity_bytes, logical_block: 512, pace: Pace::DISK };
+    let target = Target { capacity: drive.capacity_bytes, logical_block: 512, pace: Pace::DISK, zones: None };
     let built = build(Profile::Custom, &parameters, target).unwrap();
     let plan = Plan {
         profile: Profile::Custom,

@@ -24,6 +24,8 @@ pub struct Dirty {
     pub offset: u64,
     /// Bytes.
     pub len: u64,
+    /// It goes straight to its place: it came at its zone's write pointer.
+    pub home: bool,
 }
 
 /// The dirty entries of one drive, oldest first.
@@ -100,7 +102,7 @@ mod tests {
     #[test]
     fn it_is_full_by_entries_or_by_bytes() {
         let mut cache = DramCache::new(CacheParams { write_back: true, max_entries: 2, max_bytes: 100 });
-        let entry = |len| Dirty { arrived: Nanos(0), offset: 0, len };
+        let entry = |len| Dirty { arrived: Nanos(0), offset: 0, len, home: false };
         assert!(cache.has_room(1_000), "an empty cache lets a large write stream through");
         cache.push(entry(60));
         assert!(cache.has_room(40) && !cache.has_room(41));

@@ -7,13 +7,17 @@ use super::media::{Media, millis};
 use super::noise::Noise;
 use super::preset::{Inside, Preset};
 use super::translation::{Translation, Write};
+use super::zones::Zones;
 use crate::model::Nanos;
+use crate::model::zone::{Zone, ZoneOp};
 use crate::probe::engine::Op;
 
 /// `EINVAL`: what Linux answers to a misaligned or empty direct I/O, and to a read past the end.
 pub const EINVAL: i32 = 22;
 /// `ENOSPC`: what Linux answers to a write past the end of a block device.
 pub const ENOSPC: i32 = 28;
+/// `EOPNOTSUPP`: what Linux answers to a zone operation on a drive without zones.
+pub const EOPNOTSUPP: i32 = 95;
 
 /// Reads go first, but one cached write is put away before every so many of them, so that a
 /// reader cannot hold the cache for ever (syn).
@@ -31,6 +35,7 @@ pub struct SimDrive {
     capacity: u64,
     logical_block: u64,
     interface: Interface,
+    zones: Option<Zones>,
     inside: Mechanism,
 }
 
@@ -79,15 +84,29 @@ impl SimDrive {
             capacity,
             logical_block: u64::from(preset.logical_block),
             interface: Interface::new(preset.interface),
+            zones: preset.zones.map(|zones| Zones::new(zones, preset.capacity())),
             inside,
         }
+    }
+
+    /// The same drive with zones as they were left.
+    #[must_use]
+    pub fn with_zones(mut self, zones: Zones) -> Self {
+        self.zones = Some(zones);
+        self
+    }
+
+    /// The zones that a report from `from` on brings; none on a drive without.
+    #[must_use]
+    pub fn report_from(&self, from: u64) -> Vec<Zone> {
+        self.zones.as_ref().map(|zones| zones.table().report_from(from)).unwrap_or_default()
     }
 
     /// Hands over one I/O at `now`, which must not go back. Returns when it will have ended.
     /// How many others are in flight the drive knows by itself.
     ///
     /// # Errors
-    /// The error number a kernel would answer with at once: [`EINVAL`] or [`ENOSPC`].
+    /// The error number a kernel would answer with: [`EINVAL`], [`ENOSPC`], or those of [`zones`](super::zones).
     pub fn submit(&mut self, now: Nanos, op: Op, offset: u64, len: u64) -> Result<Nanos, i32> {
         self.submit_flagged(now, op, offset, len, false)
     }
@@ -100,19 +119,39 @@ impl SimDrive {
         if let Op::Flush { .. } = op {
             return Ok(self.flush(now));
         }
+        if let Op::Zone(op) = op {
+            return self.manage_zone(now, op, offset);
+        }
         if len == 0 || !offset.is_multiple_of(self.logical_block) || !len.is_multiple_of(self.logical_block) {
             return Err(EINVAL);
         }
         if offset.checked_add(len).is_none_or(|end| end > self.capacity) {
             return Err(if op == Op::Read { EINVAL } else { ENOSPC });
         }
+        // A drive without zones puts everything where its layers say.
+        let mut home = false;
+        let mut closing_ms = 0.0;
+        let mut blank = false;
+        if let Some(zones) = &self.zones {
+            match op {
+                Op::Write => {
+                    let taken = zones.table().write(offset, len)?;
+                    (home, closing_ms) = (taken.home, taken.ms);
+                }
+                Op::Read => blank = zones.table().is_blank(offset),
+                Op::Trim | Op::Flush { .. } | Op::Zone(_) => {}
+            }
+        }
         let (start, queue) = self.interface.admit(now);
+        self.inside.busy(start, closing_ms);
         let done = match &mut self.inside {
+            // What was never written is zeros, for which nothing has to move.
+            _ if blank => self.interface.transfer(start, start + millis(FIRMWARE_MS), len),
             // No simulated drive makes use of a trim: what was given up stays where it is (syn).
             _ if op == Op::Trim => start + millis(TRIM_MS),
             Mechanism::Disk(disk) => match op {
                 Op::Read => disk.read(&mut self.interface, start, queue, offset, len),
-                _ => disk.write(&mut self.interface, start, queue, offset, len, fua),
+                _ => disk.write(&mut self.interface, start, queue, Asked { offset, len, fua, home }),
             },
             Mechanism::Flash(flash) => {
                 let ready = match op {
@@ -138,12 +177,52 @@ impl SimDrive {
         done
     }
 
+    /// Does something to a zone. It waits for its turn on the one mechanism, and holds up what comes after it.
+    fn manage_zone(&mut self, now: Nanos, op: ZoneOp, offset: u64) -> Result<Nanos, i32> {
+        let zones = self.zones.as_ref().ok_or(EOPNOTSUPP)?;
+        let ms = zones.table().manage(op, offset)?;
+        let (start, _) = self.interface.admit(now);
+        let done = match op {
+            // The table is in memory.
+            ZoneOp::Report => start + millis(ms),
+            _ => self.inside.busy(start, ms),
+        };
+        let done = done + millis(FIRMWARE_MS);
+        self.interface.occupy(done);
+        Ok(done)
+    }
+
     /// Bytes of acknowledged writes that are not at home (in a media cache or a shingled disk's cache area).
     #[must_use]
     pub fn away_bytes(&self) -> u64 {
         match &self.inside {
             Mechanism::Disk(disk) => disk.translation.away_bytes(),
             Mechanism::Flash(_) => 0,
+        }
+    }
+}
+
+/// One write, as it was asked for.
+#[derive(Debug, Clone, Copy)]
+struct Asked {
+    offset: u64,
+    len: u64,
+    fua: bool,
+    home: bool,
+}
+
+impl Mechanism {
+    /// Is busy for `ms` from `start` at the earliest. Until when.
+    fn busy(&mut self, start: Nanos, ms: f64) -> Nanos {
+        match self {
+            Self::Disk(disk) if ms > 0.0 => {
+                disk.catch_up(start);
+                disk.free_at = disk.free_at.max(start) + millis(ms);
+                disk.quiet_since = disk.free_at;
+                disk.free_at
+            }
+            Self::Disk(_) => start,
+            Self::Flash(_) => start + millis(ms),
         }
     }
 }
@@ -167,21 +246,14 @@ impl Disk {
     /// Puts the oldest cached write away, at `from` at the earliest.
     fn drain_one(&mut self, from: Nanos) {
         let queue = u64::try_from(self.cache.len()).unwrap_or(u64::MAX);
-        let Some(Dirty { arrived, offset, len }) = self.cache.pop() else { return };
+        let Some(Dirty { arrived, offset, len, home }) = self.cache.pop() else { return };
         let start = self.free_at.max(arrived).max(from);
-        let ms = self.translation.write(&mut self.media, Write { offset, len, queue, uncached: false });
+        let ms = self.translation.write(&mut self.media, Write { offset, len, queue, uncached: false, home });
         self.free_at = start + millis(ms);
     }
 
-    fn write(
-        &mut self,
-        interface: &mut Interface,
-        start: Nanos,
-        queue: u64,
-        offset: u64,
-        len: u64,
-        fua: bool,
-    ) -> Nanos {
+    fn write(&mut self, interface: &mut Interface, start: Nanos, queue: u64, asked: Asked) -> Nanos {
+        let Asked { offset, len, fua, home } = asked;
         self.catch_up(start);
         let done = if self.cache.write_back() && !fua {
             let mut room_at = start;
@@ -190,7 +262,7 @@ impl Disk {
                 room_at = self.free_at;
             }
             let arrived = start.max(room_at);
-            self.cache.push(Dirty { arrived, offset, len });
+            self.cache.push(Dirty { arrived, offset, len, home });
             interface.transfer(arrived, arrived + millis(FIRMWARE_MS), len)
         } else {
             let across = interface.transfer(start, start, len);
@@ -198,7 +270,7 @@ impl Disk {
                 self.drain_one(start);
             }
             // FUA asks for the place itself; a disk whose cache is merely off may use any platter.
-            let write = Write { offset, len, queue, uncached: !fua };
+            let write = Write { offset, len, queue, uncached: !fua, home };
             self.free_at = self.free_at.max(across) + millis(self.translation.write(&mut self.media, write));
             self.free_at
         };

@@ -7,9 +7,11 @@ use std::time::{Duration, Instant};
 
 use super::drive::SimDrive;
 use super::preset::{self, Preset};
+use super::zones::Zones;
 use crate::model::Nanos;
 use crate::model::approx::{f64_of, u64_of};
-use crate::probe::engine::{Completion, Engine, EngineError, Io, Source, Step};
+use crate::model::zone::ZoneOp;
+use crate::probe::engine::{Completion, Engine, EngineError, Io, Op, Source, Step};
 
 /// How long a paused drive is left alone before the source is asked again.
 const HOLD: Duration = Duration::from_millis(20);
@@ -89,6 +91,13 @@ impl SimEngine {
         preset::named(preset_name).map(|preset| Self::new(&preset, seed, pace))
     }
 
+    /// The same with zones as an earlier run left them, where others can see them too.
+    #[must_use]
+    pub fn with_zones(mut self, zones: Zones) -> Self {
+        self.drive = self.drive.with_zones(zones);
+        self
+    }
+
     /// The drive, as it is now.
     #[must_use]
     pub fn drive(&self) -> &SimDrive {
@@ -105,6 +114,9 @@ impl SimEngine {
 
     fn end(&self, ended: &InFlight, source: &mut dyn Source) {
         let result = ended.error.map_or(Ok(ended.io.len), Err);
+        if result.is_ok() && ended.io.op == Op::Zone(ZoneOp::Report) {
+            source.reported(&ended.io, &self.drive.report_from(ended.io.offset));
+        }
         source.complete(&Completion { io: ended.io, issued: ended.issued, completed: self.now, result });
     }
 }
@@ -204,7 +216,6 @@ impl Pacer {
 mod tests {
     use super::*;
     use crate::model::units::KIB;
-    use crate::probe::engine::Op;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering as Memory};
 

@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use super::preset::{self, Inside, Preset};
+use super::zones::{ZoneModel, ZonesParams};
 use crate::model::Bytes;
 use crate::model::drive::{
     BlockDeviceCharacteristics, Declared, DeviceKind, Drive, DriveId, Fact, Identity, IdentityBasis, QueueLimits,
-    Reading, Rotation, Transport, Unknown, ZonedField,
+    Reading, Rotation, Transport, Unknown, ZonedCharacteristics, ZonedField,
 };
 use crate::model::page::{PageId, Pages, RawPage};
 use crate::model::recording::Recording;
@@ -73,11 +74,11 @@ fn limits(preset: &Preset) -> QueueLimits {
         max_segment_size_bytes: Some(65_536),
         nr_requests: Some(64),
         discard_max_bytes: Some(if matches!(preset.inside, Inside::Flash { .. }) { 2_147_450_880 } else { 0 }),
-        zoned: Some("none".to_owned()),
-        nr_zones: Some(0),
-        chunk_bytes: Some(0),
-        max_open_zones: Some(0),
-        max_active_zones: Some(0),
+        zoned: Some(queue_zoned(preset).to_owned()),
+        nr_zones: Some(preset.zones.map_or(0, |zones| preset.capacity().div_ceil(zones.zone_bytes))),
+        chunk_bytes: Some(preset.zones.map_or(0, |zones| zones.zone_bytes)),
+        max_open_zones: Some(preset.zones.map_or(0, |zones| limit(zones.max_open))),
+        max_active_zones: Some(preset.zones.map_or(0, |zones| limit(zones.max_active))),
         write_cache: Some(if write_back { "write back" } else { "write through" }.to_owned()),
         fua: Some(false),
         scheduler: Some("none".to_owned()),
@@ -85,24 +86,77 @@ fn limits(preset: &Preset) -> QueueLimits {
     }
 }
 
+fn limit(zones: usize) -> u64 {
+    u64::try_from(zones).unwrap_or(u64::MAX)
+}
+
+/// As a kernel before 6.9 would have it, to which host-aware disks were zoned ones.
+fn queue_zoned(preset: &Preset) -> &'static str {
+    match preset.zones.map(|zones| zones.model) {
+        None => "none",
+        Some(ZoneModel::HostAware) => "host-aware",
+        Some(ZoneModel::HostManaged | ZoneModel::Zns) => "host-managed",
+    }
+}
+
+/// INQUIRY byte 0: 14h is a host-managed disk.
+fn device_type(preset: &Preset) -> u8 {
+    if preset.zones.is_some_and(|zones| zones.model == ZoneModel::HostManaged) { 0x14 } else { 0 }
+}
+
+fn is_zns(preset: &Preset) -> bool {
+    preset.zones.is_some_and(|zones| zones.model == ZoneModel::Zns)
+}
+
 fn declared(preset: &Preset) -> Declared {
+    let queue_zoned = Reading::Known(queue_zoned(preset).to_owned());
+    if is_zns(preset) {
+        // An NVMe drive has no pages of SCSI; its namespace names its command set.
+        return Declared { queue_zoned, nvme_csi: Reading::Known(2), ..Declared::nothing(&Unknown::Absent) };
+    }
     let zoned_cap = match preset.label.zoned {
         ZonedField::HostAware => "host-aware",
         ZonedField::DriveManaged => "drive-managed",
+        ZonedField::NotReported | ZonedField::Reserved if device_type(preset) == 0x14 => "host-managed",
         ZonedField::NotReported | ZonedField::Reserved => "none",
     };
     Declared {
-        device_type: Reading::Known(0),
+        device_type: Reading::Known(device_type(preset)),
+        vpd_b6: preset.zones.map_or(Reading::Unknown(Unknown::Absent), |zones| Reading::Known(characteristics(zones))),
         vpd_b1: Reading::Known(BlockDeviceCharacteristics {
             rotation: preset.label.rotation,
             form_factor: form_factor(preset),
             zoned: Some(preset.label.zoned),
         }),
         zoned_cap: Reading::Known(zoned_cap.to_owned()),
-        queue_zoned: Reading::Known("none".to_owned()),
+        queue_zoned,
         ata_zoned: Reading::Known(preset.label.zoned),
         ..Declared::nothing(&Unknown::Absent)
     }
+}
+
+/// Page B6h of a disk with zones. The first two bounds are those of host-aware, the third of host-managed disks.
+fn characteristics(zones: ZonesParams) -> ZonedCharacteristics {
+    let aware = zones.model == ZoneModel::HostAware;
+    let open = u32::try_from(zones.max_open).ok();
+    ZonedCharacteristics {
+        extension: u8::from(aware),
+        unrestricted_reads: true,
+        optimal_open: open.filter(|_| aware),
+        optimal_non_sequential: None,
+        max_open: open.filter(|_| !aware),
+    }
+}
+
+/// The bytes of page B6h (ZBC-2 §6.5).
+fn b6_bytes(preset: &Preset, zones: ZonesParams) -> Vec<u8> {
+    let told = characteristics(zones);
+    let mut page = vec![device_type(preset), 0xb6, 0x00, 0x3c, told.extension << 4 | 1, 0, 0, 0];
+    for bound in [told.optimal_open, told.optimal_non_sequential, told.max_open] {
+        page.extend(bound.unwrap_or(u32::MAX).to_be_bytes());
+    }
+    page.resize(64, 0);
+    page
 }
 
 /// The form factor, coded as in VPD 0xB1.
@@ -112,6 +166,9 @@ fn form_factor(preset: &Preset) -> u8 {
 
 /// The bytes it would answer: page 0xB1, and the list that names it.
 fn pages(preset: &Preset) -> Pages {
+    if is_zns(preset) {
+        return Pages::default();
+    }
     let rate: u16 = match preset.label.rotation {
         Rotation::NotReported => 0,
         Rotation::NonRotating => 1,
@@ -124,12 +181,19 @@ fn pages(preset: &Preset) -> Pages {
         ZonedField::Reserved => 3,
     };
     let [high, low] = rate.to_be_bytes();
-    let mut b1 = vec![0x00, 0xb1, 0x00, 0x3c, high, low, 0, form_factor(preset), zoned << 4];
+    let mut b1 = vec![device_type(preset), 0xb1, 0x00, 0x3c, high, low, 0, form_factor(preset), zoned << 4];
     b1.resize(64, 0);
     let mut pages = Pages::default();
     let source = |page: &str| format!("simulated VPD page {page}");
-    pages.prefer(PageId::Vpd(0x00), RawPage { source: source("00h"), bytes: vec![0x00, 0x00, 0x00, 0x02, 0x00, 0xb1] });
+    let mut list = vec![0x00, 0xb1];
     pages.prefer(PageId::Vpd(0xb1), RawPage { source: source("B1h"), bytes: b1 });
+    if let Some(zones) = preset.zones {
+        list.push(0xb6);
+        pages.prefer(PageId::Vpd(0xb6), RawPage { source: source("B6h"), bytes: b6_bytes(preset, zones) });
+    }
+    let mut supported = vec![device_type(preset), 0x00, 0x00, if preset.zones.is_some() { 3 } else { 2 }];
+    supported.extend(list);
+    pages.prefer(PageId::Vpd(0x00), RawPage { source: source("00h"), bytes: supported });
     pages
 }
 
@@ -153,12 +217,18 @@ fn facts(preset: &Preset) -> Vec<Fact> {
         source: format!("simulated {source}"),
         remedy: None,
     };
+    let after = fact("preset", preset.after.to_owned(), "drive, modelled on");
+    let queue = fact("queue/zoned", queue_zoned(preset).to_owned(), "queue/zoned");
+    if is_zns(preset) {
+        return vec![after, fact("nvme/csi", "2: zoned namespace".to_owned(), "NVMe namespace"), queue];
+    }
+    let device_type = format!("0x{:02x}", device_type(preset));
     vec![
-        fact("preset", preset.after.to_owned(), "drive, modelled on"),
-        fact("inquiry/device-type", "0x00".to_owned(), "INQUIRY byte 0"),
+        after,
+        fact("inquiry/device-type", device_type, "INQUIRY byte 0"),
         fact("vpd-b1/rotation", rotation, "VPD 0xB1 bytes 4-5"),
         fact("vpd-b1/zoned", zoned.to_owned(), "VPD 0xB1 byte 8 bits 5:4"),
-        fact("queue/zoned", "none".to_owned(), "queue/zoned"),
+        queue,
     ]
 }
 
@@ -178,6 +248,22 @@ mod tests {
             assert_eq!(drive.confirm_phrase(), drive.serial, "a simulated drive is confirmed like a real one");
             assert!(preset::named(&drive.name).is_some());
         }
+    }
+
+    #[test]
+    fn zoned_drives_declare_what_they_are_in_the_bytes_that_say_it() {
+        let fleet = fleet();
+        let of = |name: &str| fleet.iter().find(|drive| drive.name == name).unwrap();
+        let managed = of("sim-hm-15tb");
+        assert_eq!(managed.declared.device_type.known(), Some(&0x14));
+        let (b6, _) = managed.pages.get(PageId::Vpd(0xb6)).unwrap();
+        assert_eq!((b6.bytes[0], b6.bytes[4], &b6.bytes[16..20]), (0x14, 1, &128_u32.to_be_bytes()[..]));
+        assert_eq!((managed.limits.nr_zones, managed.limits.max_open_zones), (Some(55_880), Some(128)));
+        let aware = of("sim-ha-8tb").declared.clone();
+        assert_eq!(aware.vpd_b6.known().and_then(|b6| b6.optimal_open), Some(128));
+        assert_eq!(aware.queue_zoned.known().unwrap(), "host-aware");
+        assert_eq!(of("sim-zns-1tb").declared.nvme_csi.known(), Some(&2));
+        assert_eq!(of("sim-zns-1tb").limits.max_active_zones, Some(14));
     }
 
     #[test]

@@ -5,6 +5,8 @@
 //!        │
 //!   Interface     commands in flight, link rate, largest transfer          (interface)
 //!        │
+//!   Zones          of some drives: what is taken where, and what is open    (zones)
+//!        │
 //!   DRAM cache    volatile: acknowledges writes while it has room          (cache)
 //!        │
 //!   Translation   where a block really goes: None | MediaCache | CachedStl (translation)
@@ -30,6 +32,7 @@ pub mod noise;
 pub mod preset;
 mod relive;
 pub mod translation;
+pub mod zones;
 
 #[cfg(test)]
 mod acceptance;

@@ -6,15 +6,18 @@
 //! | `sim-dm-8tb` | ST8000DM004 (csurbhi, "Lost in Translation") | drive-managed | nothing |
 //! | `sim-dm-14tb` | the same translation layer on 14 TB; no such drive is sold | drive-managed | nothing |
 //! | `sim-cmr-4tb` | HUS726040ALE614, write cache off (serverfault 857271) | conventional | nothing |
-//! | `sim-ha-8tb` | ST8000AS0022 (csurbhi), used as an ordinary disk | host-aware | ZONED 1 |
+//! | `sim-ha-8tb` | ST8000AS0022 (csurbhi) | host-aware | ZONED 1, zones |
 //! | `sim-dm-3tb` | Toshiba Canvio 3 TB behind USB (sami-lehtinen.net) | drive-managed | ZONED 2 |
 //! | `sim-ssd-1tb` | a SATA SSD with the figures of USENIX ATC'21 | flash | does not rotate |
+//! | `sim-hm-15tb` | HSH721415AL (zonedstorage.io) | host-managed | device type 14h, zones |
+//! | `sim-zns-1tb` | a ZNS SSD with the figures of USENIX ATC'21 and zonedstorage.io | ZNS | command set 2, zones |
 
 use super::cache::CacheParams;
 use super::flash::FlashParams;
 use super::interface::InterfaceParams;
 use super::media::{MediaParams, QueueGain};
 use super::translation::{CachedStlParams, MediaCacheParams, TranslationParams};
+use super::zones::{ZoneModel, ZonesParams};
 use crate::model::drive::{Rotation, ZonedField};
 use crate::model::units::{GIB, KIB, MIB};
 
@@ -67,6 +70,8 @@ pub struct Preset {
     pub logical_block: u32,
     /// The link.
     pub interface: InterfaceParams,
+    /// Its zones, if it has any.
+    pub zones: Option<ZonesParams>,
     /// The rest.
     pub inside: Inside,
 }
@@ -88,7 +93,7 @@ impl Preset {
 /// Every preset, in the order shown.
 #[must_use]
 pub fn all() -> Vec<Preset> {
-    vec![cmr_14tb(), dm_14tb(), dm_8tb(), cmr_4tb(), ha_8tb(), dm_3tb(), ssd_1tb()]
+    vec![cmr_14tb(), dm_14tb(), dm_8tb(), cmr_4tb(), ha_8tb(), dm_3tb(), ssd_1tb(), hm_15tb(), zns_1tb()]
 }
 
 /// The preset of this name.
@@ -106,7 +111,8 @@ const READ_GAIN: QueueGain = QueueGain { t0_ms: 0.8, alpha_near: 0.61, alpha_far
 
 fn disk(name: &'static str, after: &'static str, label: Label, interface: InterfaceParams, layers: Layers) -> Preset {
     let (media, cache, translation) = layers;
-    Preset { name, after, label, logical_block: 512, interface, inside: Inside::Disk { media, cache, translation } }
+    let inside = Inside::Disk { media, cache, translation };
+    Preset { name, after, label, logical_block: 512, interface, zones: None, inside }
 }
 
 /// The disk of the fio list's "testing for SMR" (2020): a conventional WD140EMFZ on a USB 3 port. Mechanics of its
@@ -252,9 +258,10 @@ pub fn dm_14tb() -> Preset {
     disk("sim-dm-14tb", "ST8000DM004's translation layer on 14 TB", label, InterfaceParams::SATA, layers)
 }
 
-/// ST8000AS0022, host-aware, as a kernel without support for such drives uses it: 28 GiB of cache (112 zones of 256 MiB), map of
+/// ST8000AS0022, host-aware: 28 GiB of cache (112 zones of 256 MiB), map of
 /// 191 172 entries, 123.57 MB/s in the cache, idle cleaning after just under 3 h at 0.72 s a band, 0.158 s with a writer waiting (csurbhi,
-/// tables 3 to 5 and the pause test). Zones themselves are not simulated yet.
+/// tables 3 to 5 and the pause test). 29 808 zones of 256 MiB and a shorter one, 64 of them conventional. One of them with OPEN and
+/// CLOSE takes five times as long as plain writing (ceph-devel): 8.5 s less the 1.75 s of 256 MB, half of the rest each.
 #[must_use]
 pub fn ha_8tb() -> Preset {
     let mut media = barracuda(15_628_053_168 * 512);
@@ -276,7 +283,23 @@ pub fn ha_8tb() -> Preset {
         zoned: ZonedField::HostAware,
     };
     let layers = (media, BARRACUDA_CACHE, TranslationParams::CachedStl(stl));
-    disk("sim-ha-8tb", "ST8000AS0022 as an ordinary disk", label, InterfaceParams::SATA, layers)
+    let zones = ZonesParams {
+        model: ZoneModel::HostAware,
+        zone_bytes: 256 * MIB,
+        zone_capacity: 256 * MIB,
+        conventional: 64,
+        // Its "optimal number of open zones" (ceph-devel).
+        max_open: 128,
+        max_active: 0,
+        open_ms: 3_375.0,
+        close_ms: 3_375.0,
+        // The rest was not read (syn).
+        reset_ms: 20.0,
+        finish_ms: 500.0,
+        report_ms: 50.0,
+    };
+    let preset = disk("sim-ha-8tb", "ST8000AS0022", label, InterfaceParams::SATA, layers);
+    Preset { zones: Some(zones), ..preset }
 }
 
 /// Toshiba Canvio 3 TB behind USB, which says that it is drive-managed: 46 writes of 4 KiB a second for 92 minutes (256 220, so a map of
@@ -332,6 +355,97 @@ pub fn ssd_1tb() -> Preset {
         },
         logical_block: 512,
         interface: InterfaceParams::SATA,
+        zones: None,
         inside: Inside::Flash { capacity: 1_953_525_168 * 512, flash },
+    }
+}
+
+/// HSH721415AL, host-managed: 55 880 zones of 256 MiB, 524 of them conventional, at most 128 open; 236 MiB/s of 256 KiB in order, 40 MiB/s
+/// into zones at random from 16 places, and 353 MiB/s where nothing was ever written (zonedstorage.io). Mechanics: a
+/// 1.5, b 12 at 7200 rpm (syn).
+#[must_use]
+pub fn hm_15tb() -> Preset {
+    let media = MediaParams {
+        capacity: 55_880 * 256 * MIB,
+        // 236 MiB/s near the outer edge; the inner end by the usual ratio (syn).
+        rates: vec![(0.0, 248.0), (1.0, 120.0)],
+        seek_settle_ms: 1.5,
+        seek_stroke_ms: 12.0,
+        revolution_ms: 60_000.0 / 7200.0,
+        overhead_ms: 0.05,
+        read_gain: READ_GAIN,
+        drain_gain: DRAIN_GAIN,
+        noise_sd: 0.05,
+    };
+    // As many dirty entries as give the 40 MiB/s.
+    let cache = CacheParams { write_back: true, max_entries: 16, max_bytes: 34 * MIB };
+    let label = Label {
+        vendor: "HGST",
+        model: "HSH721415AL (simulated)",
+        serial: "SIM-HM-0001",
+        rotation: Rotation::Rpm(7200),
+        zoned: ZonedField::NotReported,
+    };
+    let zones = ZonesParams {
+        model: ZoneModel::HostManaged,
+        zone_bytes: 256 * MIB,
+        zone_capacity: 256 * MIB,
+        conventional: 524,
+        max_open: 128,
+        max_active: 0,
+        // No times were read; closing costs one positioning (syn).
+        open_ms: 2.0,
+        close_ms: 12.0,
+        reset_ms: 10.0,
+        finish_ms: 500.0,
+        report_ms: 50.0,
+    };
+    // So that 256 KiB of zeros come at 353 MiB/s.
+    let interface = InterfaceParams { bytes_per_s: 381e6, ..InterfaceParams::SATA };
+    let layers = (media, cache, TranslationParams::None);
+    Preset { zones: Some(zones), ..disk("sim-hm-15tb", "HSH721415AL", label, interface, layers) }
+}
+
+/// A ZNS SSD: zones of 2048 MiB of which 1077 can be written, 14 active; writes 1894 MiB/s, reads 85 µs (Bjørling et al., USENIX
+/// ATC'21; zonedstorage.io).
+#[must_use]
+pub fn zns_1tb() -> Preset {
+    let flash = FlashParams {
+        read_ms: 0.085,
+        channels: 32,
+        slc_bytes: 0,
+        slc_bytes_per_s: 1_894.0 * 1_048_576.0,
+        direct_bytes_per_s: 1_894.0 * 1_048_576.0,
+        buffer_bytes: 8 * MIB,
+    };
+    let zones = ZonesParams {
+        model: ZoneModel::Zns,
+        zone_bytes: 2_048 * MIB,
+        zone_capacity: 1_077 * MIB,
+        conventional: 0,
+        max_open: 14,
+        max_active: 14,
+        // Of the size that such drives are known for; none was read (syn).
+        open_ms: 0.01,
+        close_ms: 0.01,
+        reset_ms: 16.0,
+        finish_ms: 100.0,
+        report_ms: 10.0,
+    };
+    Preset {
+        name: "sim-zns-1tb",
+        after: "a ZNS SSD",
+        label: Label {
+            vendor: "Drivescope",
+            model: "ZNS SSD 1TB (simulated)",
+            serial: "SIM-ZNS-0001",
+            rotation: Rotation::NonRotating,
+            zoned: ZonedField::NotReported,
+        },
+        logical_block: 4096,
+        interface: InterfaceParams::NVME,
+        zones: Some(zones),
+        // 904 zones, as many as hold 1 TB with this capacity (syn).
+        inside: Inside::Flash { capacity: 904 * 2_048 * MIB, flash },
     }
 }

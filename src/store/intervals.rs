@@ -3,6 +3,7 @@
 use sqlx::SqliteConnection;
 
 use super::rows::{self, signed};
+use super::zone_ops::{self, ZoneLatencies};
 use super::{Store, StoreError, runs};
 use crate::model::histogram::{LatencyHistogram, Precision};
 use crate::model::interval::{Interval, PhaseSums, Sample};
@@ -24,6 +25,23 @@ pub enum Entry<'a> {
     },
     /// A run's state, progress, phases, verdict.
     Run(&'a Run),
+}
+
+/// The latencies of one phase, summed; those of what it did not do are empty.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PhaseLatencies {
+    /// Index in the plan.
+    pub phase: u32,
+    /// Reads.
+    pub read: LatencyHistogram,
+    /// Writes.
+    pub write: LatencyHistogram,
+    /// Flushes.
+    pub flush: LatencyHistogram,
+    /// Trims.
+    pub trim: LatencyHistogram,
+    /// Zone operations.
+    pub zone_ops: ZoneLatencies,
 }
 
 /// A part of a run's intervals, by sequence number, both ends included.
@@ -70,7 +88,9 @@ impl Store {
         .bind(range.limit)
         .fetch_all(&self.reader)
         .await?;
-        rows.iter().map(rows::interval).collect()
+        let mut intervals = rows.iter().map(rows::interval).collect::<Result<Vec<_>, _>>()?;
+        self.add_zone_ops(run, &mut intervals).await?;
+        Ok(intervals)
     }
 
     /// Everything the analysis needs of a run's intervals.
@@ -102,7 +122,9 @@ impl Store {
         .bind(count)
         .fetch_all(&self.reader)
         .await?;
-        rows.iter().rev().map(rows::interval).collect()
+        let mut intervals = rows.iter().rev().map(rows::interval).collect::<Result<Vec<_>, _>>()?;
+        self.add_zone_ops(run, &mut intervals).await?;
+        Ok(intervals)
     }
 
     /// Each phase that has intervals as one interval: sums of all of them but its ramp's, and, once the
@@ -123,25 +145,30 @@ impl Store {
         .fetch_all(&self.reader)
         .await?;
         let mut totals = rows.iter().map(rows::interval).collect::<Result<Vec<_>, _>>()?;
-        for (phase, [read, write, flush, trim]) in self.phase_latencies(run).await? {
-            if let Some(total) = totals.iter_mut().find(|total| total.phase == phase) {
-                total.read.lat = read;
-                total.write.lat = write;
-                for (tally, lat) in [(&mut total.flush, flush), (&mut total.trim, trim)] {
-                    if let Some(tally) = tally {
-                        tally.lat = lat;
-                    }
+        self.count_zone_ops(run, &mut totals).await?;
+        for sums in self.phase_latencies(run).await? {
+            let Some(total) = totals.iter_mut().find(|total| total.phase == sums.phase) else { continue };
+            total.read.lat = sums.read;
+            total.write.lat = sums.write;
+            for (tally, lat) in [(&mut total.flush, sums.flush), (&mut total.trim, sums.trim)] {
+                if let Some(tally) = tally {
+                    tally.lat = lat;
+                }
+            }
+            for (op, lat) in sums.zone_ops {
+                if let Some(tally) = total.zone_ops.get_mut(&op) {
+                    tally.lat = lat;
                 }
             }
         }
         Ok(totals)
     }
 
-    /// The latency sums of each phase of a run: `(phase, [reads, writes, flushes, trims])`.
+    /// The latency sums of each phase of a run.
     ///
     /// # Errors
     /// What SQLite said.
-    pub async fn phase_latencies(&self, run: RunId) -> Result<Vec<(u32, [LatencyHistogram; 4])>, StoreError> {
+    pub async fn phase_latencies(&self, run: RunId) -> Result<Vec<PhaseLatencies>, StoreError> {
         let rows = sqlx::query(
             "SELECT phase, read_lat, write_lat, flush_lat, trim_lat FROM phases
              WHERE run = (SELECT key FROM runs WHERE id = ?) ORDER BY phase",
@@ -149,11 +176,14 @@ impl Store {
         .bind(run.to_string())
         .fetch_all(&self.reader)
         .await?;
+        let mut zone_ops = self.zone_latencies(run).await?;
         rows.iter()
             .map(|row| {
                 let phase: u32 = sqlx::Row::try_get(row, "phase")?;
                 let of = |column| rows::histogram(row, column, Precision::Phase);
-                Ok((phase, [of("read_lat")?, of("write_lat")?, of("flush_lat")?, of("trim_lat")?]))
+                let zone_ops = zone_ops.remove(&phase).unwrap_or_default();
+                let (read, write, flush, trim) = (of("read_lat")?, of("write_lat")?, of("flush_lat")?, of("trim_lat")?);
+                Ok(PhaseLatencies { phase, read, write, flush, trim, zone_ops })
             })
             .collect()
     }
@@ -183,9 +213,9 @@ async fn insert(connection: &mut SqliteConnection, run: RunId, interval: &Interv
     .bind(interval.trim.as_ref().map(|tally| signed(tally.bytes.0)))
     .bind(interval.trim.as_ref().map(|tally| tally.lat.encode()))
     .bind(interval.ramp.then_some(1_i64))
-    .execute(connection)
+    .execute(&mut *connection)
     .await?;
-    Ok(())
+    zone_ops::insert(connection, run, interval.seq, &interval.zone_ops).await
 }
 
 async fn store_sums(
@@ -206,7 +236,7 @@ async fn store_sums(
     .bind(sums.write.lat.encode())
     .bind(sums.flush.as_ref().map(|tally| tally.lat.encode()))
     .bind(sums.trim.as_ref().map(|tally| tally.lat.encode()))
-    .execute(connection)
+    .execute(&mut *connection)
     .await?;
-    Ok(())
+    zone_ops::store_sums(connection, run, phase, &sums.zone_ops).await
 }

@@ -12,6 +12,7 @@ mod intervals;
 mod rows;
 mod runs;
 mod standing;
+mod zone_ops;
 
 use std::path::Path;
 use std::time::Duration;
@@ -19,8 +20,9 @@ use std::time::Duration;
 use sqlx::SqlitePool;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 
-pub use intervals::{Entry, Range};
+pub use intervals::{Entry, PhaseLatencies, Range};
 pub use runs::RunFilter;
+pub use zone_ops::ZoneLatencies;
 
 /// Connections that read. More would not read faster from one file on a small machine.
 const READERS: u32 = 4;

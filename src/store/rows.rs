@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::StoreError;
 use crate::model::drive::DriveId;
 use crate::model::histogram::{LatencyHistogram, Precision};
-use crate::model::interval::{Interval, Tally};
+use crate::model::interval::{Interval, Tally, ZoneTallies};
 use crate::model::profile::Profile;
 use crate::model::recording::Recording;
 use crate::model::run::{PhaseOutcome, Run, RunId, RunState};
@@ -21,6 +21,7 @@ pub fn signed(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
 
+/// A number that cannot be negative.
 pub fn unsigned(row: &SqliteRow, column: &str) -> Result<u64, StoreError> {
     let value: i64 = row.try_get(column)?;
     u64::try_from(value).map_err(|_| StoreError::Row { what: "number", why: format!("{column} is {value}") })
@@ -134,6 +135,8 @@ pub fn interval(row: &SqliteRow) -> Result<Interval, StoreError> {
         // A flush moves no bytes, so it has no column for them.
         flush: rare_tally(row, "flush_ios", None, "flush_lat")?,
         trim: rare_tally(row, "trim_ios", Some("trim_bytes"), "trim_lat")?,
+        // They are in a table of their own.
+        zone_ops: ZoneTallies::new(),
         ramp: optional_unsigned(row, "ramp")?.is_some(),
     })
 }

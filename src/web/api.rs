@@ -291,12 +291,16 @@ async fn latency(State(state): State<AppState>, Path(id): Path<String>) -> Resul
         .phase_latencies(run.id)
         .await?
         .iter()
-        .map(|(phase, [read, write, flush, trim])| {
-            let mut sums = json!({ "phase": phase, "read": figures(read), "write": figures(write) });
-            for (name, lat) in [("flush", flush), ("trim", trim)] {
+        .map(|phase| {
+            let mut sums =
+                json!({ "phase": phase.phase, "read": figures(&phase.read), "write": figures(&phase.write) });
+            for (name, lat) in [("flush", &phase.flush), ("trim", &phase.trim)] {
                 if lat.count() > 0 {
                     sums[name] = figures(lat);
                 }
+            }
+            for (op, lat) in phase.zone_ops.iter().filter(|(_, lat)| lat.count() > 0) {
+                sums["zone_ops"][op.as_str()] = figures(lat);
             }
             sums
         })

@@ -19,6 +19,27 @@ pub struct Target {
     pub logical_block: u32,
     /// For estimates.
     pub pace: Pace,
+    /// Its zones, if they were asked for and the host can write at their pointers.
+    pub zones: Option<TargetZones>,
+}
+
+/// What a profile needs to know of a target's zones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TargetZones {
+    /// Zones that take writes at their pointers.
+    pub usable: u32,
+    /// From one zone's start to the next one's.
+    pub zone_bytes: Bytes,
+    /// What the first usable one can hold.
+    pub zone_capacity_bytes: Bytes,
+    /// Where the first usable one begins.
+    pub first_bytes: Bytes,
+    /// Most zones that may be open (or active, if that is less); `None` if there is no limit or none is told.
+    pub max_open: Option<u32>,
+    /// Writes into zones are multiples of this: the physical block (ZBC-2 §4.4.3).
+    pub write_block: u32,
+    /// Host-managed or ZNS: a plain write would fail.
+    pub only_at_pointers: bool,
 }
 
 /// A profile made concrete.
@@ -49,7 +70,7 @@ pub fn build(profile: Profile, given: &Map<String, Value>, target: Target) -> Re
     let region = region(&mut reader, target);
     let randseed = reader.integer(&RANDSEED).unwrap_or(1);
     let interval_ms = reader.integer(&INTERVAL_MS).unwrap_or(1_000);
-    let mut making = Making { reader, region, randseed, notes: Vec::new() };
+    let mut making = Making { reader, region, zones: target.zones, randseed, notes: Vec::new() };
     let phases = (definition.phases)(&mut making);
     let Making { mut reader, notes, .. } = making;
     if !reader.has_errors() {
@@ -98,7 +119,7 @@ mod tests {
 
     fn errors(profile: Profile, parameters: Value, capacity: u64) -> Vec<FieldError> {
         let Value::Object(given) = parameters else { panic!("an object") };
-        let target = Target { capacity: Bytes(capacity), logical_block: 512, pace: Pace::DISK };
+        let target = Target { capacity: Bytes(capacity), logical_block: 512, pace: Pace::DISK, zones: None };
         build(profile, &given, target).err().unwrap_or_default()
     }
 
@@ -113,10 +134,20 @@ mod tests {
                 _ => json!({}),
             };
             let Value::Object(given) = required else { panic!("an object") };
+            let zones = TargetZones {
+                usable: 8,
+                zone_bytes: Bytes(4 * MIB),
+                zone_capacity_bytes: Bytes(3 * MIB),
+                first_bytes: Bytes(4 * MIB),
+                max_open: None,
+                write_block: 4096,
+                only_at_pointers: false,
+            };
             for (capacity, logical_block) in
                 [(64 * MIB, 512), (3 * GIB + 512 * 7, 512), (14_000_519_643_136, 4096), (24_000_277_250_048, 512)]
             {
-                let target = Target { capacity: Bytes(capacity), logical_block, pace: Pace::DISK };
+                let zones = (profile == Profile::Zones).then_some(zones);
+                let target = Target { capacity: Bytes(capacity), logical_block, pace: Pace::DISK, zones };
                 let built = build(profile, &given, target)
                     .unwrap_or_else(|errors| panic!("{profile:?} on {capacity}: {errors:?}"));
                 assert!(!built.phases.is_empty());

@@ -1,6 +1,7 @@
 //! `custom`: one workload in fio's words.
 
 mod words;
+mod zonemode;
 
 use super::definition::Definition;
 use super::making::{Making, SMALL, phase};
@@ -9,9 +10,9 @@ use crate::model::plan::{Action, Phase, PhaseRole};
 
 use crate::model::workload::{Distribution, Rw, SteadyOf, SteadyRule, Verify, VerifyStep, Workload, parse_bssplit};
 use words::{
-    BLOCKALIGN, BSSPLIT, END_FSYNC, FDATASYNC, FSYNC, NORANDOMMAP, NUMJOBS, RAMP_TIME_S, RANDOM_DISTRIBUTION, RATE,
-    RATE_IOPS, SKIP_BYTES, SS, SS_RANGE_PERCENT, SS_ROUND_S, SS_ROUNDS, SS_SLOPE_PERCENT, THINKTIME_BLOCKS,
-    THINKTIME_US, VERIFY,
+    BLOCKALIGN, BSSPLIT, END_FSYNC, FDATASYNC, FSYNC, MAX_OPEN_ZONES, NORANDOMMAP, NUMJOBS, RAMP_TIME_S,
+    RANDOM_DISTRIBUTION, RATE, RATE_IOPS, SKIP_BYTES, SS, SS_RANGE_PERCENT, SS_ROUND_S, SS_ROUNDS, SS_SLOPE_PERCENT,
+    THINKTIME_BLOCKS, THINKTIME_US, VERIFY, ZONE_OPENING, ZONE_START, ZONEMODE,
 };
 
 /// See its description.
@@ -48,6 +49,10 @@ pub const PROFILE: Definition = Definition {
         SS_ROUNDS,
         SS_RANGE_PERCENT,
         SS_SLOPE_PERCENT,
+        ZONEMODE,
+        MAX_OPEN_ZONES,
+        ZONE_OPENING,
+        ZONE_START,
     ],
     phases,
 };
@@ -67,6 +72,7 @@ fn phases(making: &mut Making<'_>) -> Vec<Phase> {
     limits(making, &mut workload);
     timing(making, &mut workload);
     flushes(making, &mut workload);
+    zonemode::apply(making, &mut workload);
     let streams = workload.numjobs;
     making.check_buffers(
         &BS,
@@ -91,6 +97,9 @@ fn phases(making: &mut Making<'_>) -> Vec<Phase> {
     let blocks = workload.size_bytes.0 / workload.smallest_bs().0.max(1);
     if let Some(skew) = workload.random_distribution.in_words(blocks) {
         purpose.push_str(&format!("; {}: {skew}", workload.random_distribution));
+    }
+    if let Some(zbd) = workload.zbd {
+        purpose.push_str(&format!("; at the write pointers of {} zones side by side", zbd.max_open_zones));
     }
     let check = verify(making, &mut workload);
     let mut phases = vec![phase(name, purpose, PhaseRole::Custom, Action::Io(workload))];
@@ -267,7 +276,7 @@ mod tests {
 
     fn built(parameters: Value) -> Result<Vec<Workload>, Vec<FieldError>> {
         let Value::Object(given) = parameters else { panic!("an object") };
-        let target = Target { capacity: Bytes(GIB), logical_block: 512, pace: Pace::DISK };
+        let target = Target { capacity: Bytes(GIB), logical_block: 512, pace: Pace::DISK, zones: None };
         let built = build(Profile::Custom, &given, target)?;
         let workloads = built.phases.into_iter().filter_map(|phase| match phase.action {
             Action::Io(workload) => Some(workload),

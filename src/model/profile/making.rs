@@ -1,7 +1,8 @@
 //! What the phases of a profile are made from: the parameters, the region, and a few steps that several have.
 
 use super::Target;
-use super::words::{FLOOR_S, IODEPTH, OFFSET_BYTES, SIZE_BYTES};
+use super::build::TargetZones;
+use super::words::{BS, FLOOR_S, IODEPTH, OFFSET_BYTES, SIZE_BYTES};
 use crate::model::parameters::{Parameter, Reader, bytes_of_text};
 use crate::model::plan::{Action, Gate, Phase, PhaseRole};
 use crate::model::units::{Bytes, GIB, KIB, MIB};
@@ -35,6 +36,8 @@ pub struct Making<'a> {
     pub reader: Reader<'a>,
     /// The region.
     pub region: Region,
+    /// The target's zones, if it has any.
+    pub zones: Option<TargetZones>,
     /// Seed of the run; phases derive theirs from it.
     pub randseed: u64,
     /// What the user should know.
@@ -65,6 +68,18 @@ impl Making<'_> {
         }
         if bs > size {
             self.reader.refuse(name, format!("is {bs}, larger than the region of {size} bytes"));
+        }
+        bs
+    }
+
+    /// The block size of writes into zones.
+    pub fn zone_block_size(&mut self, default: u64, zones: TargetZones) -> u64 {
+        let block = u64::from(zones.write_block).max(1);
+        let bs = self.block_size(&BS, default.div_ceil(block) * block);
+        if !bs.is_multiple_of(block) {
+            let problem =
+                format!("is {bs}, must be a multiple of {block} bytes: zones of this drive are written in these");
+            self.reader.refuse(BS.name, problem);
         }
         bs
     }

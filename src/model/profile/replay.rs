@@ -112,7 +112,7 @@ mod tests {
 
     fn built(parameters: Value, capacity: u64) -> Result<(Workload, Vec<String>), String> {
         let Value::Object(given) = parameters else { panic!("an object") };
-        let target = Target { capacity: Bytes(capacity), logical_block: 512, pace: Pace::DISK };
+        let target = Target { capacity: Bytes(capacity), logical_block: 512, pace: Pace::DISK, zones: None };
         let built = build(Profile::Replay, &given, target).map_err(|errors| format!("{errors:?}"))?;
         assert_eq!(built.phases[0].bytes_to_write, Some(Bytes(8192)));
         match built.phases.into_iter().next().unwrap().action {

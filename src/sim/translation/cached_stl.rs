@@ -66,7 +66,7 @@ impl CachedStl {
     pub fn write(&mut self, media: &mut Media, write: Write) -> f64 {
         self.stream_run = if write.offset == self.stream_next { self.stream_run + write.len } else { write.len };
         self.stream_next = write.offset + write.len;
-        let streaming = self.stream_run >= self.params.stream_bytes;
+        let streaming = write.home || self.stream_run >= self.params.stream_bytes;
         let mut ms = 0.0;
         for (start, len) in self.extents.split(write.offset, write.len) {
             ms += if streaming && !self.extents.is_dirty(self.extents.band_of(start)) {
@@ -158,7 +158,7 @@ mod tests {
     }
 
     fn write(offset: u64, len: u64) -> Write {
-        Write { offset, len, queue: 1, uncached: false }
+        Write { offset, len, queue: 1, uncached: false, home: false }
     }
 
     #[test]

@@ -113,7 +113,7 @@ mod tests {
     }
 
     fn write(offset: u64, len: u64) -> Write {
-        Write { offset, len, queue: 1, uncached: true }
+        Write { offset, len, queue: 1, uncached: true, home: false }
     }
 
     #[test]

@@ -32,6 +32,8 @@ pub struct Write {
     pub queue: u64,
     /// The drive may answer as soon as it is on any platter: the DRAM cache is off.
     pub uncached: bool,
+    /// It came at its zone's write pointer, so it can go straight to its place.
+    pub home: bool,
 }
 
 /// A translation layer in use.

@@ -10,6 +10,7 @@ use crate::model::drive::Drive;
 use crate::model::parameters::FieldError;
 use crate::model::plan::{Action, Phase, Plan};
 use crate::model::run::RefusedReason;
+use crate::model::workload::{Zbd, ZoneOpening, ZoneTask};
 
 /// `GET /drives/{id}/runs/plan?profile=…`, and again when the start was refused.
 #[derive(Template)]
@@ -73,6 +74,20 @@ fn encoded(text: &str) -> String {
     url
 }
 
+/// What is done with zones, after the rest of the line.
+fn zones_of(zbd: Zbd) -> String {
+    let opened = match zbd.opening {
+        ZoneOpening::Implicit => "",
+        ZoneOpening::Explicit => ", opened and closed",
+    };
+    match zbd.task {
+        ZoneTask::Write if zbd.max_open_zones == 1 => format!(", 1 zone{opened}"),
+        ZoneTask::Write => format!(", {} zones{opened}", zbd.max_open_zones),
+        ZoneTask::Report => ", report zones".to_owned(),
+        ZoneTask::Reset => ", reset zones".to_owned(),
+    }
+}
+
 /// A phase's I/O in a line: `randwrite, 4.0 KiB, 8 in flight`.
 pub(super) fn io_of(phase: &Phase) -> String {
     match &phase.action {
@@ -80,7 +95,8 @@ pub(super) fn io_of(phase: &Phase) -> String {
         Action::Io(workload) => {
             let up_to = if workload.bssplit.is_empty() { "" } else { "up to " };
             let bs = workload.bs.binary();
-            format!("{}, {up_to}{bs}, {} in flight", workload.rw.as_str(), workload.in_flight())
+            let zones = workload.zbd.map(zones_of).unwrap_or_default();
+            format!("{}, {up_to}{bs}, {} in flight{zones}", workload.rw.as_str(), workload.in_flight())
         }
     }
 }

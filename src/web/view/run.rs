@@ -38,10 +38,15 @@ impl RunPage<'_> {
         self.run.plan.phases.get(usize::try_from(interval.phase).ok()?)
     }
 
-    /// A line for each direction that a phase used.
-    fn totals(&self) -> Vec<(&Interval, &'static str, &Tally)> {
+    /// A line for each kind of I/O that a phase did.
+    fn totals(&self) -> Vec<(&Interval, String, &Tally)> {
         let lines = self.phase_totals.iter().flat_map(|total| {
-            [(total, "read", &total.read), (total, "write", &total.write)].into_iter().filter(|line| line.2.ios > 0)
+            let data = [("read", Some(&total.read)), ("write", Some(&total.write))];
+            let rare = [("flush", total.flush.as_deref()), ("trim", total.trim.as_deref())];
+            let zones = total.zone_ops.iter().map(|(op, tally)| (format!("zone {}", op.as_str()), tally));
+            let named = data.into_iter().chain(rare);
+            let lines = named.filter_map(|(name, tally)| Some((name.to_owned(), tally?))).chain(zones);
+            lines.filter(|(_, tally)| tally.ios > 0).map(move |(name, tally)| (total, name, tally))
         });
         lines.collect()
     }

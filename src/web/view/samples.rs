@@ -295,7 +295,12 @@ pub fn plan(drive: &Drive, profile: Profile) -> Plan {
     if profile == Profile::Replay {
         given.insert("log".to_owned(), "fio version 2 iolog\nf write 0 4096\n".into());
     }
-    let target = Target { capacity: drive.capacity_bytes, logical_block: drive.logical_block_bytes, pace: Pace::DISK };
+    let target = Target {
+        capacity: drive.capacity_bytes,
+        logical_block: drive.logical_block_bytes,
+        pace: Pace::DISK,
+        zones: None,
+    };
     let built = build(profile, &given, target).unwrap();
     let destructive = built.phases.iter().any(Phase::destroys);
     let losses = vec![

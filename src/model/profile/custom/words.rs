@@ -144,3 +144,33 @@ pub const SS_SLOPE_PERCENT: Parameter = Parameter {
     default: "10",
     help: "Rise or fall of the fitted line over the window, in percent of the mean, at most.",
 };
+pub const ZONEMODE: Parameter = Parameter {
+    name: "zonemode",
+    alias: None,
+    kind: Kind::Choice { words: &["none", "zbd"] },
+    default: "none",
+    help: "zbd writes at the write pointers of the drive's zones, with rw write (zones in order) or randwrite (in random order).",
+};
+pub const MAX_OPEN_ZONES: Parameter = Parameter {
+    name: "max_open_zones",
+    alias: None,
+    kind: Kind::Integer { min: 1, max: 1_024 },
+    default: "1",
+    help: "So many zones are written side by side, one write in flight in each. Needs zonemode zbd.",
+};
+pub const ZONE_OPENING: Parameter = Parameter {
+    name: "zone_opening",
+    alias: None,
+    kind: Kind::Choice { words: &["implicit", "explicit"] },
+    default: "implicit",
+    help: "implicit: the first write opens a zone. explicit: OPEN ZONE does, and CLOSE ZONE comes before its last block. \
+           Needs zonemode zbd.",
+};
+pub const ZONE_START: Parameter = Parameter {
+    name: "zone_start",
+    alias: None,
+    kind: Kind::Choice { words: &["reset", "pointer"] },
+    default: "reset",
+    help: "What becomes of zones that hold data: reset when their turn comes, or written on at their pointer; full ones are \
+           reset at last in either case. Needs zonemode zbd.",
+};
