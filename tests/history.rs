@@ -11,6 +11,7 @@ use drivescope::model::history::history_notes;
 use drivescope::model::plan::Plan;
 use drivescope::model::profile::Profile;
 use drivescope::model::run::{Progress, Run, RunId, RunState};
+use drivescope::model::surroundings::Surroundings;
 use drivescope::store::{RunFilter, Store};
 use harness::{Service, scratch};
 use tree::Tree;
@@ -51,6 +52,7 @@ fn run_on(drive: &Drive) -> Run {
             losses: Vec::new(),
             confirm_phrase: None,
             notes: Vec::new(),
+            tunables: std::collections::BTreeMap::new(),
         },
         state: RunState::Finished,
         stalled: false,
@@ -63,6 +65,7 @@ fn run_on(drive: &Drive) -> Run {
         progress: Progress::default(),
         phases: Vec::new(),
         verdict: None,
+        surroundings: Surroundings::default(),
     }
 }
 

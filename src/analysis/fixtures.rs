@@ -80,6 +80,7 @@ fn planned(profile: Profile, parameters: &Map<String, Value>, capacity: Bytes) -
         losses: Vec::new(),
         confirm_phrase: None,
         notes: Vec::new(),
+        tunables: std::collections::BTreeMap::new(),
     }
 }
 
@@ -123,6 +124,7 @@ impl Tape {
                 write: tally(writes),
                 errors: 0,
                 ramp: false,
+                spoilt: false,
             });
         }
         self

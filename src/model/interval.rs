@@ -4,6 +4,7 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use super::approx::f64_of;
 use super::histogram::{LatencyHistogram, Precision};
+use super::seen::{Seen, SeenFigures};
 use super::units::{Bytes, Nanos};
 
 /// The sums of a phase, at full precision.
@@ -84,6 +85,8 @@ pub struct Interval {
     pub trim: Option<Box<Tally>>,
     /// Whether it lies in its phase's ramp (fio's `ramp_time`), and counts for nothing but wear.
     pub ramp: bool,
+    /// What others than the engine saw of it, if anything was seen.
+    pub seen: Option<Box<Seen>>,
 }
 
 impl Interval {
@@ -101,7 +104,14 @@ impl Interval {
             flush: None,
             trim: None,
             ramp: false,
+            seen: None,
         }
+    }
+
+    /// Whether the host's CPU had a part in it that is too large: see [`SPOILT_ABOVE`](super::seen::SPOILT_ABOVE).
+    #[must_use]
+    pub fn is_spoilt(&self) -> bool {
+        self.seen.as_ref().is_some_and(|seen| seen.is_spoilt(self.duration))
     }
 
     /// Operations that ended in it, of whatever kind and however.
@@ -126,6 +136,10 @@ impl Interval {
                 (_, None) => {}
             }
         }
+        self.seen = self.seen.take().zip(next.seen.as_ref()).map(|(mut mine, next)| {
+            mine.extend(next);
+            mine
+        });
     }
 
     /// Completions per second of both directions.
@@ -170,6 +184,8 @@ pub struct Sample {
     pub errors: u64,
     /// As in [`Interval`].
     pub ramp: bool,
+    /// The host's CPU had a part in it that is too large: no evidence against the drive.
+    pub spoilt: bool,
 }
 
 impl From<&Tally> for SampleTally {
@@ -195,6 +211,7 @@ impl From<&Interval> for Sample {
             write: (&interval.write).into(),
             errors: interval.errors,
             ramp: interval.ramp,
+            spoilt: interval.is_spoilt(),
         }
     }
 }
@@ -242,7 +259,10 @@ impl Serialize for TallyFigures<'_> {
 impl Serialize for Interval {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         // What most runs have none of is left out.
-        let more = usize::from(self.flush.is_some()) + usize::from(self.trim.is_some()) + usize::from(self.ramp);
+        let more = usize::from(self.flush.is_some())
+            + usize::from(self.trim.is_some())
+            + usize::from(self.ramp)
+            + usize::from(self.seen.is_some());
         let mut map = serializer.serialize_struct("interval", 7 + more)?;
         map.serialize_field("seq", &self.seq)?;
         map.serialize_field("phase", &self.phase)?;
@@ -259,6 +279,9 @@ impl Serialize for Interval {
         }
         if self.ramp {
             map.serialize_field("ramp", &true)?;
+        }
+        if let Some(seen) = &self.seen {
+            map.serialize_field("seen", &SeenFigures(seen, self.duration))?;
         }
         map.end()
     }

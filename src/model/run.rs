@@ -25,6 +25,9 @@ use super::drive::{Drive, DriveId, Host, Usage};
 use super::plan::Plan;
 use super::profile::Profile;
 use super::recording::Recording;
+use super::seen::PhaseSeen;
+use super::surroundings::Surroundings;
+use super::tunable::Tunables;
 use super::units::Bytes;
 
 /// A run's name: UUIDv7, so that ids sort by time of creation.
@@ -208,6 +211,11 @@ pub enum RefusedReason {
         /// What changed.
         what: String,
     },
+    /// A setting that the run asks for could not be made.
+    NotSettable {
+        /// Which, and what the kernel said.
+        problem: String,
+    },
     /// The kernel refuses io_uring.
     NoIoUring {
         /// What it said.
@@ -260,6 +268,7 @@ impl RefusedReason {
             Self::RecordedHost => "start the service without --sysroot to probe this host's drives".into(),
             Self::Unreadable { .. } => "check the permissions of the service: it needs to open the device".into(),
             Self::Changed { .. } => "look at the inventory again and ask anew".into(),
+            Self::NotSettable { .. } => "ask without this setting, or run the service as root".into(),
             Self::NoIoUring { remedy, .. } => remedy.clone(),
         }
     }
@@ -284,6 +293,7 @@ impl fmt::Display for RefusedReason {
             Self::RecordedHost => f.write_str("this is a recorded host: its drives are not here"),
             Self::Unreadable { error } => write!(f, "it could not be examined: {error}"),
             Self::Changed { what } => write!(f, "it is not the drive that was asked for: {what}"),
+            Self::NotSettable { problem } => f.write_str(problem),
             Self::NoIoUring { error, .. } => write!(f, "the kernel refuses io_uring: {error}"),
         }
     }
@@ -300,6 +310,8 @@ pub struct RunRequest {
     pub parameters: Map<String, Value>,
     /// The confirmation phrase as typed.
     pub confirm: Option<String>,
+    /// Settings of the drive that the run shall have.
+    pub tunables: Tunables,
 }
 
 /// How far a run is.
@@ -332,6 +344,9 @@ pub struct PhaseOutcome {
     pub ended_t_ms: Option<u64>,
     /// Why it ended or was left out, for a person.
     pub ended_by: Option<String>,
+    /// What others than the engine saw of it, if anything.
+    #[serde(default)]
+    pub seen: Option<Box<PhaseSeen>>,
 }
 
 /// A run, as stored and shown.
@@ -371,6 +386,9 @@ pub struct Run {
     pub phases: Vec<PhaseOutcome>,
     /// Its answer, once it is over.
     pub verdict: Option<Recording>,
+    /// What surrounds it.
+    #[serde(flatten)]
+    pub surroundings: Surroundings,
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use super::engine::{Engine, EngineError};
 use super::event::{EventSink, ProbeEvent};
 use super::recorder::Recorder;
 use super::referee::Referee;
+use super::witness::Witness;
 use crate::model::plan::{Action, Plan};
 use crate::model::units::Nanos;
 
@@ -22,15 +23,17 @@ pub enum Outcome {
     EngineFailed(EngineError),
 }
 
-/// Carries out `plan` on `engine`. Returns when nothing is in flight any more.
+/// Carries out `plan` on `engine`, with a `witness` asked at the end of each interval. Returns when nothing is in flight
+/// any more.
 pub fn carry_out(
     plan: &Plan,
     engine: &mut dyn Engine,
+    witness: Box<dyn Witness>,
     control: &Control,
     referee: &mut dyn Referee,
     sink: &mut dyn EventSink,
 ) -> Outcome {
-    let mut recorder = Recorder::new(Nanos::from_millis(plan.interval_ms));
+    let mut recorder = Recorder::new(Nanos::from_millis(plan.interval_ms)).with_witness(witness);
     for (phase, index) in plan.phases.iter().zip(0u32..) {
         if let Err(why) = referee.admit(index) {
             sink.emit(ProbeEvent::PhaseLeftOut { phase: index, why });

@@ -5,11 +5,13 @@ use std::time::{Duration, Instant};
 use super::clock::now_ms;
 use super::handle::{Order, OrderError};
 use super::progress::Tracker;
+use crate::analysis::split;
 use crate::model::drive::Drive;
 use crate::model::interval::Interval;
 use crate::model::plan;
 use crate::model::recording::Recording;
 use crate::model::run::{PhaseOutcome, Run, RunState, StopReason};
+use crate::model::surroundings::{KernelLine, Surroundings};
 use crate::model::units::Nanos;
 use crate::probe::control::{self, Control};
 use crate::probe::run::Outcome;
@@ -27,12 +29,19 @@ pub struct Active {
     pub control: Control,
     /// Changed since it was last stored.
     pub dirty: bool,
+    /// What surrounds it changed since it was last stored.
+    pub surroundings_dirty: bool,
     tracker: Tracker,
     /// Why it was told to stop, or why its job ended.
     told: Option<StopReason>,
     /// Whether the phase under way does I/O at all.
     in_io_phase: bool,
     last_completion: Instant,
+    /// Whether what was seen of the phase has changed since it was last explained.
+    unexplained: bool,
+    /// Whether it had errors, stalled or failed: what the kernel said then belongs to it.
+    troubled: bool,
+    kernel_said: Option<(Vec<KernelLine>, Option<String>)>,
 }
 
 impl Active {
@@ -45,10 +54,14 @@ impl Active {
             drive,
             control: Control::default(),
             dirty: true,
+            surroundings_dirty: false,
             tracker,
             told: None,
             in_io_phase: false,
             last_completion: Instant::now(),
+            unexplained: false,
+            troubled: false,
+            kernel_said: None,
         };
         active.set_state(RunState::Claiming);
         active
@@ -115,12 +128,18 @@ impl Active {
         let planned = usize::try_from(phase).ok().and_then(|index| self.run.plan.phases.get(index));
         self.in_io_phase = planned.is_some_and(|phase| matches!(phase.action, plan::Action::Io(_)));
         self.last_completion = Instant::now();
-        self.note_phase(PhaseOutcome { phase, started_t_ms: Some(t.as_millis()), ended_t_ms: None, ended_by: None });
+        self.note_phase(PhaseOutcome {
+            phase,
+            started_t_ms: Some(t.as_millis()),
+            ended_t_ms: None,
+            ended_by: None,
+            seen: None,
+        });
     }
 
     /// A phase was left out.
     pub fn phase_left_out(&mut self, phase: u32, why: String) {
-        self.note_phase(PhaseOutcome { phase, started_t_ms: None, ended_t_ms: None, ended_by: Some(why) });
+        self.note_phase(PhaseOutcome { phase, started_t_ms: None, ended_t_ms: None, ended_by: Some(why), seen: None });
     }
 
     /// A phase ended.
@@ -129,7 +148,18 @@ impl Active {
             outcome.ended_t_ms = Some(t.as_millis());
             outcome.ended_by = Some(ended_by);
         }
+        self.explain();
         self.dirty = true;
+    }
+
+    /// Says what became of the requests of the last phase.
+    fn explain(&mut self) {
+        if std::mem::take(&mut self.unexplained)
+            && let Some(seen) = self.run.phases.last_mut().and_then(|outcome| outcome.seen.as_deref_mut())
+        {
+            let limits = self.run.surroundings.conditions.as_ref().map(|conditions| conditions.limits.clone());
+            seen.split = split::explain(seen, &limits.unwrap_or_default());
+        }
     }
 
     fn note_phase(&mut self, outcome: PhaseOutcome) {
@@ -140,6 +170,15 @@ impl Active {
     /// A period ended.
     pub fn advance(&mut self, interval: &Interval) {
         self.tracker.advance(&self.run.plan, interval);
+        if let Some(outcome) = self.run.phases.iter_mut().rfind(|outcome| outcome.phase == interval.phase)
+            && interval.seen.is_some()
+            && outcome.seen.get_or_insert_default().add(interval)
+        {
+            self.unexplained = true;
+        }
+        if interval.errors > 0 {
+            self.trouble();
+        }
         if interval.ended() > 0 {
             self.last_completion = Instant::now();
             self.run.stalled = false;
@@ -155,6 +194,7 @@ impl Active {
             tracing::warn!(run.id = %self.run.id, silent_s = silent.as_secs(), "no completion: the run is stalled");
             self.run.stalled = true;
             self.dirty = true;
+            self.trouble();
         }
     }
 
@@ -168,6 +208,9 @@ impl Active {
             }
             Outcome::IoFailed(why) => self.told = Some(StopReason::IoError(why)),
             Outcome::EngineFailed(error) => self.told = Some(StopReason::EngineError(error.to_string())),
+        }
+        if matches!(self.told, Some(StopReason::IoError(_) | StopReason::EngineError(_))) {
+            self.trouble();
         }
         if matches!(self.run.state, RunState::Running | RunState::Paused) {
             self.set_state(RunState::Draining);
@@ -188,6 +231,7 @@ impl Active {
 
     /// The run could not go on.
     pub fn fail(&mut self, reason: StopReason) {
+        self.trouble();
         self.finish(RunState::Failed, reason);
     }
 
@@ -200,9 +244,40 @@ impl Active {
         self.run.stalled = false;
     }
 
+    /// Changes what surrounds it.
+    pub fn surround(&mut self, change: impl FnOnce(&mut Surroundings)) {
+        change(&mut self.run.surroundings);
+        self.surroundings_dirty = true;
+        self.dirty = true;
+    }
+
+    /// The kernel has said this of the drive since the run began. It is attached to a run that has trouble, now or later.
+    pub fn kernel_said(&mut self, lines: Vec<KernelLine>, note: Option<String>) {
+        self.kernel_said = Some((lines, note));
+        if self.troubled {
+            self.attach_log();
+        }
+    }
+
+    fn trouble(&mut self) {
+        if !std::mem::replace(&mut self.troubled, true) {
+            self.attach_log();
+        }
+    }
+
+    fn attach_log(&mut self) {
+        let Some((lines, note)) = self.kernel_said.clone() else { return };
+        let silent = lines.is_empty().then(|| "The kernel said nothing of this drive meanwhile.".to_owned());
+        self.surround(|surroundings| {
+            surroundings.kernel_log = lines;
+            surroundings.kernel_log_note = note.or(silent);
+        });
+    }
+
     /// Brings what is derived up to date, before it is stored.
     pub fn refresh(&mut self) {
         self.run.progress = self.tracker.progress().clone();
+        self.explain();
     }
 }
 
@@ -246,6 +321,19 @@ mod tests {
         active.conclude(Outcome::IoFailed("a read: EIO".to_owned()));
         active.judged(verdict(&active));
         assert_eq!(active.run.state, RunState::Failed);
+    }
+
+    #[test]
+    fn what_the_kernel_said_is_kept_for_a_run_with_trouble_alone() {
+        let line = KernelLine { t_us: 1, level: 3, text: "I/O error, dev sda".to_owned() };
+        let mut active = accepted();
+        active.claimed("sim");
+        active.kernel_said(vec![line.clone()], None);
+        assert!(active.run.surroundings.kernel_log.is_empty(), "it concerns nobody yet");
+        active.conclude(Outcome::IoFailed("a read: EIO".to_owned()));
+        assert_eq!(active.run.surroundings.kernel_log, [line]);
+        active.kernel_said(Vec::new(), Some("not permitted".to_owned()));
+        assert_eq!(active.run.surroundings.kernel_log_note.as_deref(), Some("not permitted"));
     }
 
     proptest! {

@@ -4,14 +4,20 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use tokio::sync::mpsc::Sender;
+use tokio::sync::oneshot;
 
+use super::clock::now_ms;
+use super::watch::{self, Watching};
 use crate::analysis::Online;
-use crate::backend::Backend;
+use crate::backend::{Backend, Claim, LogWatcher, Settings};
+use crate::model::conditions::{Change, Conditions};
 use crate::model::drive::Drive;
 use crate::model::interval::{Interval, Sample};
 use crate::model::plan::Plan;
 use crate::model::recording::Recording;
 use crate::model::run::{RefusedReason, RunId};
+use crate::model::surroundings::KernelLine;
+use crate::model::tunable::Tunables;
 use crate::probe::control::Control;
 use crate::probe::event::{ChannelSink, ProbeEvent};
 use crate::probe::referee::Referee;
@@ -25,6 +31,14 @@ pub enum JobEvent {
         /// The engine that will carry the plan out.
         engine: &'static str,
     },
+    /// The conditions of the run, before anything was changed. The answer is given once they are stored.
+    Conditions(Box<Conditions>, Option<oneshot::Sender<()>>),
+    /// How the changed settings stand now.
+    Settings(Vec<Change>),
+    /// The drive's temperature was read, degrees Celsius.
+    Temperature(f64),
+    /// What the kernel has said of the drive since the run began, and what is missing of it.
+    KernelLog(Vec<KernelLine>, Option<String>),
     /// The drive could not be claimed.
     Refused(Vec<RefusedReason>),
     /// Something happened in the probe.
@@ -35,16 +49,68 @@ pub enum JobEvent {
     Judged(Box<Recording>),
 }
 
-/// The analysis, asked while the run goes on.
-struct AnalysisReferee(Online);
+/// What a run has beside its claim, and what must be brought to an end however the run ends.
+struct Aside {
+    run: RunId,
+    events: Sender<(RunId, JobEvent)>,
+    settings: Option<Settings>,
+    log: Option<LogWatcher>,
+    watching: Option<Watching>,
+}
 
-impl Referee for AnalysisReferee {
+impl Aside {
+    fn tell(&self, event: JobEvent) {
+        // A closed channel means the service is gone: nobody is left to be told.
+        let _ = self.events.blocking_send((self.run, event));
+    }
+
+    fn tell_settings(&self) {
+        if let Some(settings) = &self.settings {
+            self.tell(JobEvent::Settings(settings.changes().to_vec()));
+        }
+    }
+
+    /// Brings the settings to those of a phase, or of the whole run.
+    fn set(&mut self, values: &Tunables) -> Result<(), String> {
+        let Some(settings) = &mut self.settings else { return Ok(()) };
+        let set = settings.set(values);
+        self.tell_settings();
+        set
+    }
+
+    fn restore(&mut self) {
+        if let Some(mut settings) = self.settings.take() {
+            settings.restore();
+            self.tell(JobEvent::Settings(settings.changes().to_vec()));
+        }
+    }
+
+    fn end(&mut self) {
+        self.restore();
+        self.watching = None;
+        if let Some(mut log) = self.log.take() {
+            self.tell(log.conclude().into());
+        }
+    }
+}
+
+/// The analysis, asked while the run goes on; and the settings of each phase, made before it begins.
+struct AnalysisReferee<'a> {
+    online: Online,
+    plan: &'a Plan,
+    aside: &'a mut Aside,
+}
+
+impl Referee for AnalysisReferee<'_> {
     fn admit(&mut self, phase: u32) -> Result<(), String> {
-        self.0.admit(usize::try_from(phase).unwrap_or(usize::MAX))
+        let index = usize::try_from(phase).unwrap_or(usize::MAX);
+        self.online.admit(index)?;
+        let Some(phase) = self.plan.phases.get(index) else { return Ok(()) };
+        self.aside.set(&self.plan.tunables_of(phase)).map_err(|problem| format!("Left out: {problem}."))
     }
 
     fn observe(&mut self, interval: &Interval) -> Option<String> {
-        self.0.observe(&Sample::from(interval))
+        self.online.observe(&Sample::from(interval))
     }
 }
 
@@ -66,7 +132,9 @@ pub fn start(
     std::thread::Builder::new().name(name).spawn(move || {
         let last = events.clone();
         // A panic is a defect of ours; it must end this run with a reason and leave the others alone.
-        let ended = catch_unwind(AssertUnwindSafe(|| carry(&backend, run, &drive, &plan, &control, &events)));
+        let mut aside = Aside { run, events, settings: None, log: None, watching: None };
+        let ended = catch_unwind(AssertUnwindSafe(|| carry(&backend, &drive, &plan, &control, &mut aside)));
+        aside.end();
         let event = match ended {
             Ok(Some(outcome)) => JobEvent::Ended(Ok(outcome)),
             Ok(None) => return,
@@ -78,14 +146,8 @@ pub fn start(
 }
 
 /// `None` when the claim was refused, which has been told already.
-fn carry(
-    backend: &Backend,
-    run: RunId,
-    drive: &Drive,
-    plan: &Plan,
-    control: &Control,
-    events: &Sender<(RunId, JobEvent)>,
-) -> Option<Outcome> {
+fn carry(backend: &Backend, drive: &Drive, plan: &Plan, control: &Control, aside: &mut Aside) -> Option<Outcome> {
+    let (run, events) = (aside.run, aside.events.clone());
     let mut claim = match backend.claim(drive, plan) {
         Ok(claim) => claim,
         Err(reasons) => {
@@ -93,15 +155,50 @@ fn carry(
             return None;
         }
     };
+    let mut conditions = backend.conditions(drive, now_ms());
+    conditions.changed = claim.plan_changes(plan);
+    if !prepare(&claim, conditions, plan, aside) {
+        return None;
+    }
+    if let Some(watcher) = backend.watcher(drive, &claim) {
+        aside.log = Some(watcher.log());
+        aside.watching = watch::start(run, watcher, events.clone());
+    }
+    let witness = claim.witness();
     let engine = claim.engine();
     if events.blocking_send((run, JobEvent::Claimed { engine: engine.name() })).is_err() {
         return Some(Outcome::Stopped);
     }
     let mut sink = ChannelSink::new(events.clone(), drive.simulated, move |event| (run, JobEvent::Probe(event)));
-    let mut referee = AnalysisReferee(Online::new(plan));
-    let outcome = carry_out(plan, engine, control, &mut referee, &mut sink);
+    let mut referee = AnalysisReferee { online: Online::new(plan), plan, aside };
+    let outcome = carry_out(plan, engine, witness, control, &mut referee, &mut sink);
     sink.flush();
+    // While the drive is still claimed: nobody else may have it with our settings.
+    aside.restore();
     Some(outcome)
+}
+
+/// Tells the conditions, and makes the settings of the run once what was found is stored. Whether the run may go on; if
+/// not, it has been told why, after everything was put back.
+fn prepare(claim: &Claim, conditions: Conditions, plan: &Plan, aside: &mut Aside) -> bool {
+    let changes = conditions.changed.clone();
+    if changes.is_empty() {
+        aside.tell(JobEvent::Conditions(Box::new(conditions), None));
+        return true;
+    }
+    let (stored, is_stored) = oneshot::channel();
+    aside.tell(JobEvent::Conditions(Box::new(conditions), Some(stored)));
+    if is_stored.blocking_recv().is_err() {
+        // The service is gone, and with it the note of what to put back.
+        return false;
+    }
+    aside.settings = claim.hold(changes);
+    if let Err(problem) = aside.set(&plan.tunables) {
+        aside.restore();
+        aside.tell(JobEvent::Refused(vec![RefusedReason::NotSettable { problem }]));
+        return false;
+    }
+    true
 }
 
 fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {

@@ -10,6 +10,7 @@ use crate::model::interval::{Interval, Tally};
 use crate::model::plan::Plan;
 use crate::model::profile::{Pace, Profile, Target, build};
 use crate::model::run::{Progress, Run, RunId, RunState};
+use crate::model::surroundings::Surroundings;
 use crate::model::units::{Bytes, Nanos};
 use crate::sim;
 
@@ -33,6 +34,7 @@ pub fn accepted() -> Active {
         losses: Vec::new(),
         confirm_phrase: drive.confirm_phrase(),
         notes: Vec::new(),
+        tunables: std::collections::BTreeMap::new(),
         phases: built.phases,
     };
     let run = Run {
@@ -53,6 +55,7 @@ pub fn accepted() -> Active {
         progress: Progress::default(),
         phases: Vec::new(),
         verdict: None,
+        surroundings: Surroundings::default(),
     };
     Active::new(run, drive)
 }

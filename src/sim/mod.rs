@@ -20,6 +20,7 @@
 //! a clock or iterates over a hash map.
 
 pub mod cache;
+pub mod counts;
 pub mod drive;
 pub mod engine;
 pub mod flash;
@@ -33,5 +34,7 @@ pub mod translation;
 #[cfg(test)]
 mod acceptance;
 
+pub use cache::CacheSwitch;
+pub use counts::Counts;
 pub use engine::SimEngine;
 pub use identity::fleet;

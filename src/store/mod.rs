@@ -11,6 +11,7 @@ mod drives;
 mod intervals;
 mod rows;
 mod runs;
+mod surroundings;
 
 use std::path::Path;
 use std::time::Duration;

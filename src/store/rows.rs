@@ -13,6 +13,8 @@ use crate::model::interval::{Interval, Tally};
 use crate::model::profile::Profile;
 use crate::model::recording::Recording;
 use crate::model::run::{PhaseOutcome, Run, RunId, RunState};
+use crate::model::seen::Seen;
+use crate::model::surroundings::Surroundings;
 use crate::model::units::{Bytes, Nanos};
 
 /// An unsigned number as SQLite's signed one. 2^63 bytes are 9 EB and 2^63 ns are 292 years: what is
@@ -79,6 +81,7 @@ pub fn run(row: &SqliteRow) -> Result<Run, StoreError> {
         progress: json_column(row, "progress")?,
         phases: Vec::new(),
         verdict: optional_json_column(row, "verdict")?,
+        surroundings: Surroundings::default(),
     })
 }
 
@@ -94,6 +97,7 @@ pub fn phase(row: &SqliteRow) -> Result<PhaseOutcome, StoreError> {
         started_t_ms: optional_unsigned(row, "started_t_ms")?,
         ended_t_ms: optional_unsigned(row, "ended_t_ms")?,
         ended_by: row.try_get("ended_by")?,
+        seen: optional_json_column(row, "seen")?,
     })
 }
 
@@ -109,6 +113,13 @@ fn rare_tally(row: &SqliteRow, ios: &str, bytes: Option<&str>, lat: &str) -> Res
     let Some(ios) = optional_unsigned(row, ios)? else { return Ok(None) };
     let bytes = bytes.map(|column| optional_unsigned(row, column)).transpose()?.flatten().unwrap_or(0);
     Ok(Some(Box::new(Tally { ios, bytes: Bytes(bytes), lat: histogram(row, lat, Precision::Interval)? })))
+}
+
+/// What others than the engine saw of an interval.
+fn seen(row: &SqliteRow) -> Result<Option<Box<Seen>>, StoreError> {
+    let Some(bytes) = row.try_get::<Option<&[u8]>, _>("seen")? else { return Ok(None) };
+    let unpacked = Seen::unpack(bytes).map_err(|error| StoreError::Row { what: "interval", why: error.to_string() })?;
+    Ok(Some(Box::new(unpacked)))
 }
 
 /// A row of `intervals`.
@@ -133,5 +144,6 @@ pub fn interval(row: &SqliteRow) -> Result<Interval, StoreError> {
         flush: rare_tally(row, "flush_ios", None, "flush_lat")?,
         trim: rare_tally(row, "trim_ios", Some("trim_bytes"), "trim_lat")?,
         ramp: optional_unsigned(row, "ramp")?.is_some(),
+        seen: seen(row)?,
     })
 }

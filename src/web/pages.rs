@@ -21,6 +21,7 @@ use crate::model::drive::Drive;
 use crate::model::parameters::FieldError;
 use crate::model::profile::Profile;
 use crate::model::run::{RefusedReason, Run, RunId, RunRequest};
+use crate::model::tunable::Tunables;
 use crate::scheduler::{Order, SubmitError, now_ms};
 use crate::store::RunFilter;
 
@@ -195,7 +196,13 @@ async fn plan(State(state): State<AppState>, Path(id): Path<String>, Query(pairs
         return form(&state, &id, pairs, &errors).await;
     };
     let parameters = parameters_of_form(pairs.iter().cloned());
-    let request = RunRequest { drive: id.clone(), profile, parameters: parameters.clone(), confirm: None };
+    let request = RunRequest {
+        drive: id.clone(),
+        profile,
+        parameters: parameters.clone(),
+        confirm: None,
+        tunables: Tunables::new(),
+    };
     match state.handle.plan(request).await {
         Ok((drive, plan)) => {
             let inventory = state.handle.inventory();
@@ -221,8 +228,13 @@ async fn start(State(state): State<AppState>, Form(pairs): Form<Pairs>) -> Page 
         return Err(PageProblem(state, Problem::fields(errors)));
     };
     let parameters = parameters_of_form(pairs.iter().cloned());
-    let request =
-        RunRequest { drive: drive.clone(), profile, parameters: parameters.clone(), confirm: field("confirm") };
+    let request = RunRequest {
+        drive: drive.clone(),
+        profile,
+        parameters: parameters.clone(),
+        confirm: field("confirm"),
+        tunables: Tunables::new(),
+    };
     let error = match state.handle.submit(request.clone()).await {
         Ok(run) => return Ok(Redirect::to(&format!("/runs/{}", run.id)).into_response()),
         Err(error) => error,
