@@ -4,6 +4,12 @@
 
 mod harness;
 
+use drivescope::model::histogram::Precision;
+use drivescope::model::interval::{Interval, Tally};
+use drivescope::model::run::Run;
+use drivescope::model::seen::{DeviceCount, RunDelay, Seen};
+use drivescope::model::units::{Bytes, Nanos};
+use drivescope::store::{Entry, Store};
 use harness::{LoopDevice, PATIENCE, Service, scratch};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
@@ -187,6 +193,66 @@ fn a_simulated_link_splits_by_its_own_limit_and_its_cache_is_switched_on_and_off
     let plan = service.post("/api/v1/runs", &body).json();
     assert_eq!(plan["phases"].as_array().unwrap().len(), 3, "{plan}");
     assert!(plan["notes"].to_string().contains("no cache_type"), "{}", plan["notes"]);
+}
+
+/// A second of a disk at queue depth 32: some 500 latencies over two decades.
+fn typical(seq: u64, random: &mut impl FnMut() -> u64) -> Interval {
+    let mut write = Tally::new(Precision::Interval);
+    for _ in 0..480 + random() % 40 {
+        write.record(Bytes(4096), Nanos(500_000 + random() % 4_000_000 + (random() % 100 / 97) * 60_000_000));
+    }
+    let device = DeviceCount {
+        write_ios: write.ios,
+        write_bytes: write.bytes,
+        queue_ms: 31_000 + random() % 1_000,
+        busy_ms: 990 + random() % 10,
+        in_flight: 32,
+        ..DeviceCount::default()
+    };
+    let run_delay = Some(RunDelay { total: Nanos(2_000_000 + random() % 1_000_000), threads: 1 });
+    let seen = Seen { device: Some(device), run_delay, temperature_celsius: Some(41.0) };
+    let t = Nanos(seq * 1_000_000_000 + 7);
+    Interval { write, seen: Some(Box::new(seen)), ..Interval::empty(seq, 3, t, Nanos::from_secs(1)) }
+}
+
+#[tokio::test]
+async fn a_week_of_seconds_fits_into_two_hundred_bytes_each() {
+    const COUNT: u64 = 5_000;
+    // A run as it really is, of a simulated drive; its intervals are made.
+    let (run, drive) = {
+        let data = scratch();
+        let service = Service::simulated(data.path());
+        let drive = service.drive("sim-ssd-1tb");
+        let run = service.begin(drive["id"].as_str().unwrap(), "custom", json!({ "rw": "read", "number_ios": 9 }));
+        (service.wait_until_over(&run), drive)
+    };
+    let run: Run = serde_json::from_value(run).unwrap();
+    let drive = serde_json::from_value(drive).unwrap();
+    let dir = scratch();
+    let path = dir.path().join("db");
+    let store = Store::open(&path).await.unwrap();
+    store.remember_drive(&drive, &run.host, 0).await.unwrap();
+    store.insert_run(&run).await.unwrap();
+    store.close().await;
+    let empty = std::fs::metadata(&path).unwrap().len();
+    let store = Store::open(&path).await.unwrap();
+    let mut state = 1_u64;
+    let mut random = move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state >> 33
+    };
+    let intervals: Vec<Interval> = (1..=COUNT).map(|seq| typical(seq, &mut random)).collect();
+    for batch in intervals.chunks(100) {
+        let entries: Vec<_> = batch.iter().map(|interval| Entry::Interval(run.id, interval)).collect();
+        store.record(&entries).await.unwrap();
+    }
+    assert_eq!(store.last_intervals(run.id, 1).await.unwrap()[0], intervals[intervals.len() - 1]);
+    store.close().await;
+    let each = (std::fs::metadata(&path).unwrap().len() - empty) / COUNT;
+    let last = &intervals[intervals.len() - 1];
+    let (histogram, seen) = (last.write.lat.encode().len(), last.seen.as_ref().unwrap().pack().len());
+    println!("{each} bytes an interval, of these {histogram} its histogram and {seen} what was seen");
+    assert!(each <= 200, "{each}");
 }
 
 #[test]

@@ -21,7 +21,9 @@ pub enum Precision {
 }
 
 impl Precision {
-    fn digits(self) -> u8 {
+    /// Significant decimal digits.
+    #[must_use]
+    pub fn digits(self) -> u8 {
         match self {
             Self::Interval => 1,
             Self::Phase => 3,

@@ -24,6 +24,7 @@
 //! | `seen` | what the block layer and the host saw of it |
 //! | `split` | what became of requests on their way to the device, and whose limit it was |
 //! | `histogram` | latency histograms |
+//! | `varint` | numbers as few bytes as they need |
 
 pub mod approx;
 pub mod conditions;
@@ -42,6 +43,7 @@ pub mod split;
 pub mod surroundings;
 pub mod tunable;
 pub mod units;
+pub mod varint;
 pub mod workload;
 pub mod zone;
 

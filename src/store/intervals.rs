@@ -3,9 +3,10 @@
 use sqlx::SqliteConnection;
 
 use super::rows::{self, signed};
+use super::short_histogram::shorten;
 use super::{Store, StoreError, runs, surroundings};
 use crate::model::histogram::{LatencyHistogram, Precision};
-use crate::model::interval::{Interval, PhaseSums, Sample};
+use crate::model::interval::{Interval, PhaseSums, Sample, Tally};
 use crate::model::run::{Run, RunId};
 use crate::model::surroundings::Surroundings;
 
@@ -163,6 +164,14 @@ impl Store {
     }
 }
 
+fn interval_lat(tally: &Tally) -> Vec<u8> {
+    shorten(tally.lat.encode(), Precision::Interval)
+}
+
+fn phase_lat(tally: &Tally) -> Vec<u8> {
+    shorten(tally.lat.encode(), Precision::Phase)
+}
+
 async fn insert(connection: &mut SqliteConnection, run: RunId, interval: &Interval) -> Result<(), StoreError> {
     sqlx::query(
         "INSERT INTO intervals (run, seq, phase, t_ns, duration_ns, read_ios, read_bytes, write_ios, write_bytes,
@@ -180,13 +189,13 @@ async fn insert(connection: &mut SqliteConnection, run: RunId, interval: &Interv
     .bind(signed(interval.write.ios))
     .bind(signed(interval.write.bytes.0))
     .bind(signed(interval.errors))
-    .bind(interval.read.lat.encode())
-    .bind(interval.write.lat.encode())
+    .bind(interval_lat(&interval.read))
+    .bind(interval_lat(&interval.write))
     .bind(interval.flush.as_ref().map(|tally| signed(tally.ios)))
-    .bind(interval.flush.as_ref().map(|tally| tally.lat.encode()))
+    .bind(interval.flush.as_ref().map(|tally| interval_lat(tally)))
     .bind(interval.trim.as_ref().map(|tally| signed(tally.ios)))
     .bind(interval.trim.as_ref().map(|tally| signed(tally.bytes.0)))
-    .bind(interval.trim.as_ref().map(|tally| tally.lat.encode()))
+    .bind(interval.trim.as_ref().map(|tally| interval_lat(tally)))
     .bind(interval.ramp.then_some(1_i64))
     .bind(interval.seen.as_ref().map(|seen| seen.pack()))
     .execute(connection)
@@ -208,10 +217,10 @@ async fn store_sums(
     )
     .bind(run.to_string())
     .bind(phase)
-    .bind(sums.read.lat.encode())
-    .bind(sums.write.lat.encode())
-    .bind(sums.flush.as_ref().map(|tally| tally.lat.encode()))
-    .bind(sums.trim.as_ref().map(|tally| tally.lat.encode()))
+    .bind(phase_lat(&sums.read))
+    .bind(phase_lat(&sums.write))
+    .bind(sums.flush.as_ref().map(|tally| phase_lat(tally)))
+    .bind(sums.trim.as_ref().map(|tally| phase_lat(tally)))
     .execute(connection)
     .await?;
     Ok(())

@@ -11,6 +11,7 @@ mod drives;
 mod intervals;
 mod rows;
 mod runs;
+mod short_histogram;
 mod surroundings;
 
 use std::path::Path;

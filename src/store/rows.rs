@@ -7,6 +7,7 @@ use sqlx::sqlite::SqliteRow;
 use uuid::Uuid;
 
 use super::StoreError;
+use super::short_histogram::lengthen;
 use crate::model::drive::DriveId;
 use crate::model::histogram::{LatencyHistogram, Precision};
 use crate::model::interval::{Interval, Tally};
@@ -104,8 +105,9 @@ pub fn phase(row: &SqliteRow) -> Result<PhaseOutcome, StoreError> {
 /// A histogram column.
 pub fn histogram(row: &SqliteRow, column: &str, precision: Precision) -> Result<LatencyHistogram, StoreError> {
     let bytes: Option<&[u8]> = row.try_get(column)?;
-    LatencyHistogram::decode(bytes.unwrap_or_default(), precision)
-        .map_err(|error| StoreError::Row { what: "histogram", why: error.to_string() })
+    let broken = |why: String| StoreError::Row { what: "histogram", why };
+    let bytes = lengthen(bytes.unwrap_or_default(), precision).map_err(|error| broken(error.to_string()))?;
+    LatencyHistogram::decode(&bytes, precision).map_err(|error| broken(error.to_string()))
 }
 
 /// A tally that most intervals do not have.

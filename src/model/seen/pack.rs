@@ -4,53 +4,29 @@
 //! mask: which of the numbers below follow, a varint
 //!   bit 0  the device's count is known    bit 1  run delay is known    bit 2  temperature is known
 //!   bit 3… the count's fields in the order below, each only where it is not 0
-//! numbers: varints (LEB128: seven bits a byte, the lowest first), in the order of the bits
+//! numbers: varints, run delay and temperature first, then the count's fields
 //! ```
 //! Bytes are kept as sectors of 512, times as they are, a temperature as zigzag of tenths of a degree.
 
 use super::{DeviceCount, RunDelay, Seen};
 use crate::model::approx::u64_of;
 use crate::model::units::{Bytes, Nanos};
+use crate::model::varint::{VarintError, put, take};
 
 const DEVICE: u64 = 1;
 const RUN_DELAY: u64 = 1 << 1;
 const TEMPERATURE: u64 = 1 << 2;
 const FIRST_FIELD: u32 = 3;
 const FIELDS: usize = 11;
-/// What a number of 64 bits takes at most.
-const LONGEST_VARINT: u32 = 70;
 
 /// Stored bytes that are no such value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("what was seen in an interval ends early, goes on too long, or has parts that this version does not know")]
 pub struct PackError;
 
-fn put(bytes: &mut Vec<u8>, mut value: u64) {
-    loop {
-        let low = u8::try_from(value & 0x7f).unwrap_or_default();
-        value >>= 7;
-        if value == 0 {
-            bytes.push(low);
-            return;
-        }
-        bytes.push(low | 0x80);
-    }
-}
-
-fn take(bytes: &mut &[u8]) -> Result<u64, PackError> {
-    let mut value = 0;
-    let mut shift = 0;
-    loop {
-        let (byte, rest) = bytes.split_first().ok_or(PackError)?;
-        *bytes = rest;
-        value |= u64::from(byte & 0x7f).checked_shl(shift).ok_or(PackError)?;
-        if byte & 0x80 == 0 {
-            return Ok(value);
-        }
-        shift += 7;
-        if shift >= LONGEST_VARINT {
-            return Err(PackError);
-        }
+impl From<VarintError> for PackError {
+    fn from(_: VarintError) -> Self {
+        Self
     }
 }
 
