@@ -24,6 +24,7 @@ use drivescope::probe::referee::NoReferee;
 use drivescope::probe::ring::RingEngine;
 use drivescope::probe::run::carry_out;
 use drivescope::probe::uring::UringEngine;
+use drivescope::probe::witness::NoWitness;
 use serde_json::{Value, json};
 
 const LEN: u64 = 1 << 30;
@@ -236,6 +237,7 @@ fn child(engine: &str, path: &Path, rw: &str, iodepth: u32, seconds: u64) {
         losses: vec![],
         confirm_phrase: None,
         notes: vec![],
+        tunables: std::collections::BTreeMap::new(),
         phases: built.phases,
     };
     let mut engine: Box<dyn Engine> = match engine {
@@ -244,7 +246,7 @@ fn child(engine: &str, path: &Path, rw: &str, iodepth: u32, seconds: u64) {
         _ => Box::new(UringEngine::new(claim, 1)),
     };
     let mut sums = Sums(None);
-    carry_out(&plan, engine.as_mut(), &Control::default(), &mut NoReferee, &mut sums);
+    carry_out(&plan, engine.as_mut(), Box::new(NoWitness), &Control::default(), &mut NoReferee, &mut sums);
     let sum = sums.0.unwrap();
     let us = |percent| f64_of(sum.lat.percentile(percent).unwrap().0) / 1e3;
     println!("{}", json!({ "ios": sum.ios, "seconds": seconds, "p50_us": us(50.0), "p99_us": us(99.0) }));

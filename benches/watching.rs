@@ -166,6 +166,7 @@ async fn a_run(store: &Store) -> RunId {
         profile: drivescope::model::profile::Profile::Custom,
         parameters,
         options: drivescope::model::options::RunOptions::default(),
+        tunables: drivescope::model::tunable::Tunables::new(),
         confirm: None,
     };
     let run = handle.submit(request).await.unwrap().id;

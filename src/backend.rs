@@ -1,27 +1,42 @@
 //! The only fork between drives that exist and drives that do not.
 
+mod settings;
+mod watcher;
+mod witness;
+
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::device::block_stat::BlockStat;
 use crate::device::identity::fields;
 use crate::device::interrogate::Cache;
+use crate::device::tunables::{self, Held};
 use crate::device::{self, Access, HotplugMonitor, Scanner, SysRoot, connection};
+use crate::model::conditions::{Change, Condition, Conditions};
 use crate::model::drive::{Content, DeviceKind, Drive, Inventory};
 use crate::model::page::{PageId, PageReport};
+use crate::model::parameters::FieldError;
 use crate::model::plan::{Action, Phase, Plan};
 use crate::model::run::RefusedReason;
+use crate::model::split::TransferLimits;
 use crate::model::standing::Standing;
+use crate::model::tunable::{Tunable, Tunables};
 use crate::model::units::Bytes;
 use crate::model::zone::{NoZones, ZoneReport};
 use crate::probe::engine::Engine;
 use crate::probe::psync::PsyncEngine;
-use crate::probe::ring::RingEngine;
+use crate::probe::ring::{RingEngine, features};
+use crate::probe::run_delay::Helpers;
 use crate::probe::uring::{UringEngine, self_test};
+use crate::probe::witness::Witness;
 use crate::sim::zones::Zones as SimZones;
-use crate::sim::{self, SimEngine};
+use crate::sim::{self, CacheSwitch, Counts, SimEngine};
+use witness::{HostWitness, Thermometer};
 
 pub use crate::device::{Fresh, Recorded, ResolveError};
+pub use settings::Settings;
+pub use watcher::{LogWatcher, Remark, Watcher};
 
 /// What carries out I/O on real drives, in fio's words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -69,13 +84,71 @@ pub struct Backend {
     sim_zones: HashMap<&'static str, SimZones>,
 }
 
-/// A claimed target and the engine that works on it. Dropping it releases the target.
-pub struct Claim(Box<dyn Engine>);
+/// A claimed target, the engine that works on it, and who watches it. Dropping it releases the target.
+pub struct Claim {
+    engine: Box<dyn Engine>,
+    watch: Watch,
+    control: SettingsControl,
+}
+
+/// Where the settings of a claimed target are.
+enum SettingsControl {
+    Host(SysRoot, String),
+    Simulated(Option<CacheSwitch>),
+    None,
+}
+
+/// Of what a witness is made, once it is known on which thread.
+enum Watch {
+    Host(Option<BlockStat>, Helpers, Thermometer),
+    Simulated(Counts),
+}
 
 impl Claim {
     /// The engine.
     pub fn engine(&mut self) -> &mut dyn Engine {
-        self.0.as_mut()
+        self.engine.as_mut()
+    }
+
+    /// The changes of settings that a plan asks for, each with the value as found. Writes nothing.
+    #[must_use]
+    pub fn plan_changes(&self, plan: &Plan) -> Vec<Change> {
+        let wanted = plan.all_tunables();
+        match &self.control {
+            SettingsControl::Host(root, device) => settings::of_host(root, device, &wanted),
+            SettingsControl::Simulated(Some(switch)) => settings::of_simulated(switch, &wanted),
+            SettingsControl::Simulated(None) | SettingsControl::None => Vec::new(),
+        }
+    }
+
+    /// Takes hold of settings whose found values are stored. Sets nothing yet; what is set is put back when it is dropped.
+    #[must_use]
+    pub fn hold(&self, changes: Vec<Change>) -> Option<Settings> {
+        match &self.control {
+            _ if changes.is_empty() => None,
+            SettingsControl::Host(root, _) => Some(Settings::Host(Held::new(root.clone(), changes))),
+            SettingsControl::Simulated(switch) => Some(Settings::Simulated(switch.clone()?, changes)),
+            SettingsControl::None => None,
+        }
+    }
+
+    /// Where the temperature as last read stands, for the one who reads it.
+    #[must_use]
+    pub fn thermometer(&self) -> Thermometer {
+        match &self.watch {
+            Watch::Host(_, _, thermometer) => thermometer.clone(),
+            Watch::Simulated(_) => Thermometer::default(),
+        }
+    }
+
+    /// Who sees what the engine cannot. To be asked for once, on the thread that the engine will run on.
+    pub fn witness(&mut self) -> Box<dyn Witness> {
+        match &mut self.watch {
+            Watch::Host(stat, helpers, thermometer) => {
+                Box::new(HostWitness::new(stat.take(), helpers.clone(), thermometer.clone()))
+            }
+            Watch::Simulated(counts) => Box::new(counts.clone()),
+        }
     }
 }
 
@@ -251,6 +324,71 @@ impl Backend {
         device::losses(&self.root, drive, &(offset.0..(offset + size).0))
     }
 
+    /// The conditions that a run on `drive` would have now. Touches no drive.
+    #[must_use]
+    pub fn conditions(&self, drive: &Drive, now_ms: i64) -> Conditions {
+        if !drive.simulated {
+            let mut conditions = device::conditions::look(&self.root, drive, now_ms);
+            conditions.found.push(ring_features());
+            return conditions;
+        }
+        let largest = sim::preset::named(&drive.name).map(|preset| preset.interface.max_transfer / 1024);
+        let limits = TransferLimits {
+            max_sectors_kb: largest,
+            max_hw_sectors_kb: largest,
+            transport: Some(drive.transport),
+            ..TransferLimits::default()
+        };
+        device::conditions::look_at_host(&self.root, limits, now_ms)
+    }
+
+    /// The settings of `drive` that a run may change.
+    #[must_use]
+    pub fn tunables(&self, drive: &Drive) -> Vec<Tunable> {
+        if !drive.simulated {
+            return tunables::available(&self.root, drive);
+        }
+        let has_cache = sim::preset::named(&drive.name).is_some_and(|preset| preset.has_cache());
+        if has_cache { vec![Tunable::CacheType] } else { Vec::new() }
+    }
+
+    /// Whether `drive` has these settings and takes these values. Writes nothing.
+    ///
+    /// # Errors
+    /// Every one that it does not have or would not take.
+    pub fn check_tunables(&self, drive: &Drive, wanted: &Tunables) -> Result<(), Vec<FieldError>> {
+        if !drive.simulated {
+            return tunables::check(&self.root, drive, wanted);
+        }
+        let available = self.tunables(drive);
+        let lacking = wanted.keys().filter(|tunable| !available.contains(tunable));
+        let errors: Vec<_> = lacking
+            .map(|tunable| {
+                FieldError::new(format!("tunables.{}", tunable.as_str()), "this simulated drive has no such setting")
+            })
+            .collect();
+        if errors.is_empty() { Ok(()) } else { Err(errors) }
+    }
+
+    /// Puts back what an earlier service has left changed on `drive`, as far as it still is.
+    pub fn restore(&self, drive: &Drive, conditions: &mut Conditions) {
+        if drive.simulated {
+            for change in &mut conditions.changed {
+                change.restored = true;
+            }
+            return;
+        }
+        let now = device::conditions::appearance(&self.root, &drive.name);
+        tunables::restore(&self.root, &drive.name, &conditions.appearance, &now, &mut conditions.changed);
+    }
+
+    /// Who looks after a real drive beside a run: its temperature and what the kernel says of it. `None` for a drive that
+    /// does not exist.
+    #[must_use]
+    pub fn watcher(&self, drive: &Drive, claim: &Claim) -> Option<Watcher> {
+        (!drive.simulated).then(|| Watcher::new(&self.root, drive, claim.thermometer()))
+    }
+
     /// A file in a directory where none may be a target.
     fn against_its_place(&self, drive: &Drive) -> Option<RefusedReason> {
         if drive.kind != DeviceKind::File {
@@ -354,7 +492,10 @@ impl Backend {
             if let Some(standing) = standing {
                 sim::relive(&mut engine, plan, standing);
             }
-            return Ok(Claim(Box::new(engine.paced(self.sim_speed))));
+            let engine = engine.paced(self.sim_speed);
+            let watch = Watch::Simulated(engine.counts());
+            let control = SettingsControl::Simulated(engine.cache());
+            return Ok(Claim { engine: Box::new(engine), watch, control });
         }
         if let Some(reason) = self.against_its_place(drive) {
             return Err(vec![reason]);
@@ -364,11 +505,21 @@ impl Backend {
             return Err(vec![reason]);
         }
         let claimed = unclaimed.claim()?;
-        Ok(Claim(match self.engine {
-            EngineChoice::IoUring => Box::new(RingEngine::new(claimed, plan.randseed)),
-            EngineChoice::TokioUring => Box::new(UringEngine::new(claimed, plan.randseed)),
-            EngineChoice::Psync => Box::new(PsyncEngine::new(claimed, plan.randseed)),
-        }))
+        let control = match drive.kind {
+            DeviceKind::File => SettingsControl::None,
+            _ => SettingsControl::Host(self.root.clone(), claimed.drive().name.clone()),
+        };
+        let (stat, _) = BlockStat::open(&self.root, claimed.drive());
+        let (engine, helpers): (Box<dyn Engine>, _) = match self.engine {
+            EngineChoice::IoUring => (Box::new(RingEngine::new(claimed, plan.randseed)), Helpers::OfRings),
+            EngineChoice::TokioUring => (Box::new(UringEngine::new(claimed, plan.randseed)), Helpers::OfRings),
+            EngineChoice::Psync => {
+                let engine = PsyncEngine::new(claimed, plan.randseed);
+                let helpers = Helpers::Enrolled(engine.workers());
+                (Box::new(engine), helpers)
+            }
+        };
+        Ok(Claim { engine, watch: Watch::Host(stat, helpers, Thermometer::default()), control })
     }
 }
 
@@ -383,6 +534,15 @@ fn access_of(phases: &[Phase]) -> Access {
     } else {
         Access::Write
     }
+}
+
+/// What this kernel's io_uring can do.
+fn ring_features() -> Condition {
+    let (value, unknown) = match features() {
+        Ok(features) => (Some(features.join(" ")), None),
+        Err(error) => (None, Some(error.to_string())),
+    };
+    Condition { name: "io_uring/features".to_owned(), value, unknown, source: "io_uring_setup(2)".to_owned() }
 }
 
 /// What the kernel's refusal means and what to do about it.

@@ -19,6 +19,7 @@ use drivescope::probe::referee::NoReferee;
 use drivescope::probe::ring::RingEngine;
 use drivescope::probe::run::{Outcome, carry_out};
 use drivescope::probe::uring::UringEngine;
+use drivescope::probe::witness::NoWitness;
 use serde_json::{Value, json};
 
 #[derive(Default)]
@@ -118,6 +119,7 @@ impl Bench {
             losses: vec![],
             confirm_phrase: None,
             notes: vec![],
+            tunables: std::collections::BTreeMap::new(),
             phases: built.phases,
         }
     }
@@ -132,7 +134,7 @@ impl Bench {
             Kind::Ring => Box::new(RingEngine::new(self.claim(), plan.randseed)),
             Kind::Psync => Box::new(PsyncEngine::new(self.claim(), plan.randseed)),
         };
-        let outcome = carry_out(plan, engine.as_mut(), control, &mut NoReferee, &mut collected);
+        let outcome = carry_out(plan, engine.as_mut(), Box::new(NoWitness), control, &mut NoReferee, &mut collected);
         (collected, outcome)
     }
 }

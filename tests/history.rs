@@ -12,6 +12,7 @@ use drivescope::model::options::RunOptions;
 use drivescope::model::plan::Plan;
 use drivescope::model::profile::Profile;
 use drivescope::model::run::{Life, Progress, Run, RunId, RunState};
+use drivescope::model::surroundings::Surroundings;
 use drivescope::store::{RunFilter, Store};
 use harness::{Service, scratch};
 use tree::Tree;
@@ -52,6 +53,7 @@ fn run_on(drive: &Drive) -> Run {
             losses: Vec::new(),
             confirm_phrase: None,
             notes: Vec::new(),
+            tunables: std::collections::BTreeMap::new(),
         },
         state: RunState::Finished,
         stalled: false,
@@ -66,6 +68,7 @@ fn run_on(drive: &Drive) -> Run {
         verdict: None,
         options: RunOptions::default(),
         life: Life::default(),
+        surroundings: Surroundings::default(),
     }
 }
 

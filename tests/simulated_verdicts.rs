@@ -141,6 +141,7 @@ fn run_with(preset: &Preset, profile: Profile, seed: u64, parameters: &serde_jso
         losses: Vec::new(),
         confirm_phrase: None,
         notes: Vec::new(),
+        tunables: std::collections::BTreeMap::new(),
     };
     let mut engine = SimEngine::new(preset, seed, None);
     let mut online = Online::new(&plan);

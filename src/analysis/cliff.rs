@@ -59,6 +59,7 @@ struct Window {
     from: usize,
     ios: u64,
     seconds: f64,
+    spoilt_s: f64,
 }
 
 impl Detector {
@@ -68,15 +69,18 @@ impl Detector {
         Self::default()
     }
 
-    /// The writes of one sample that ended at `t`. Says whether a window was closed by it.
-    pub fn push(&mut self, t: Nanos, point: Point, bytes: Bytes) -> bool {
+    /// The writes of one sample that ended at `t`, and whether the host spoilt it. Says whether a window was closed by it.
+    pub fn push(&mut self, t: Nanos, point: Point, bytes: Bytes, spoilt: bool) -> bool {
         let index = self.points.len();
         self.points.push(point);
         self.times.push(t);
         self.bytes = self.bytes.saturating_add(bytes.0);
-        let window = self.window.get_or_insert(Window { from: index, ios: 0, seconds: 0.0 });
+        let window = self.window.get_or_insert(Window { from: index, ios: 0, seconds: 0.0, spoilt_s: 0.0 });
         window.ios += point.ios;
         window.seconds += point.seconds;
+        if spoilt {
+            window.spoilt_s += point.seconds;
+        }
         if window.seconds < WINDOW_S * 0.999 {
             return false;
         }
@@ -107,6 +111,11 @@ impl Detector {
             }
             return;
         };
+        // Slow by the host's doing as much as by the drive's: no evidence. A window may still set the reference, which it
+        // can only lower; and behind a true collapse the threads wait for the drive, so its windows are not spoilt.
+        if window.spoilt_s * 2.0 > window.seconds {
+            return;
+        }
         let step = ((reference / rate).ln() - K).min(MOST_A_WINDOW);
         self.sum = (self.sum + step).max(0.0);
         if self.sum <= 0.0 {
@@ -198,7 +207,7 @@ mod tests {
         for rate in rates {
             let ios = crate::model::approx::u64_of(f64_of(rate) * seconds);
             t = t + Nanos(crate::model::approx::u64_of(seconds * 1e9));
-            detector.push(t, Point { ios, seconds }, Bytes(ios * 4096));
+            detector.push(t, Point { ios, seconds }, Bytes(ios * 4096), false);
         }
     }
 
@@ -238,6 +247,18 @@ mod tests {
         feed(&mut detector, std::iter::repeat_n(0, 10), 1.0);
         feed(&mut detector, std::iter::repeat_n(490, 60), 1.0);
         assert_eq!(detector.fall(), None);
+    }
+
+    #[test]
+    fn what_the_host_spoilt_is_no_evidence_and_what_follows_is() {
+        let mut detector = Detector::new();
+        feed(&mut detector, std::iter::repeat_n(2_930, 60), 1.0);
+        for second in 61..=120 {
+            detector.push(Nanos::from_secs(second), Point { ios: 9, seconds: 1.0 }, Bytes(9 * 4096), true);
+        }
+        assert_eq!(detector.fall(), None);
+        feed(&mut detector, std::iter::repeat_n(9, 30), 1.0);
+        assert!(detector.fall().is_some());
     }
 
     #[test]

@@ -81,6 +81,7 @@ fn planned(profile: Profile, parameters: &Map<String, Value>, capacity: Bytes) -
         losses: Vec::new(),
         confirm_phrase: None,
         notes: Vec::new(),
+        tunables: std::collections::BTreeMap::new(),
     }
 }
 
@@ -124,6 +125,7 @@ impl Tape {
                 write: tally(writes),
                 errors: 0,
                 ramp: false,
+                spoilt: false,
             });
         }
         self

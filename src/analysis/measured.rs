@@ -193,7 +193,7 @@ impl Measured {
             facts.read_p50.push((sample.read.p50, sample.read.ios));
         }
         facts.read_points.push(Point::reads(sample));
-        let closed = facts.detector.push(sample.t, Point::writes(sample), sample.write.bytes);
+        let closed = facts.detector.push(sample.t, Point::writes(sample), sample.write.bytes, sample.spoilt);
         if closed && facts.is_watched() {
             self.judge(index);
         }

@@ -18,6 +18,7 @@ pub mod measured;
 mod models;
 pub mod online;
 pub mod rho;
+pub mod split;
 pub mod verdict;
 mod words;
 

@@ -25,6 +25,12 @@ pub fn read(root: &SysRoot, name: &str) -> Sensor {
     Sensor { source, celsius }
 }
 
+/// Whether a whole block device has a sensor. Asks no drive.
+#[must_use]
+pub fn is_there(root: &SysRoot, name: &str) -> bool {
+    sensor(root, &format!("/sys/block/{name}/device")).is_some()
+}
+
 /// Millidegrees as degrees. What no drive survives is no temperature.
 fn degrees(text: &str) -> Reading<f64> {
     match text.parse::<i32>() {

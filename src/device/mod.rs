@@ -34,25 +34,33 @@
 //! | `command` `sense` | the commands that may be sent, and what a refusal says |
 //! | `interrogate/` | asking the drive itself, beside the scan |
 //! | `hwmon` | temperature |
+//! | `conditions` `tunables` | settings as found; set, and put back on every end |
+//! | `kernel_log` | what the kernel says of a device |
+//! | `block_stat` | the block layer's count of a device |
 //! | `zones` `zone_management` | zones, asked for now; those of a claimed drive reset, opened, closed, finished |
 //! | `ioctl` | unsafe room 1 |
 
+pub mod block_stat;
 pub mod check;
 pub mod claim;
 pub mod command;
+pub mod conditions;
 pub mod connection;
 pub mod contents;
 pub mod hotplug;
+pub mod hwmon;
 pub mod identity;
 pub mod interrogate;
 pub mod inventory;
 pub mod ioctl;
+pub mod kernel_log;
 pub mod ownership;
 pub mod record;
 pub mod scanner;
 pub mod sense;
 pub mod sysfs;
 pub mod target;
+pub mod tunables;
 pub mod zone_management;
 pub mod zones;
 
@@ -60,7 +68,6 @@ mod array;
 mod facts;
 #[cfg(fuzzing)]
 pub mod fuzzing;
-mod hwmon;
 mod kind;
 mod mounts;
 mod names;

@@ -6,6 +6,7 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
 
 use super::units::Nanos;
+use super::varint;
 
 /// Above this a sample is counted in the last bucket; the maximum stays exact beside it.
 /// 1000 s: drive-managed disks were seen to answer after 222 s (science: CSU table 10).
@@ -21,7 +22,9 @@ pub enum Precision {
 }
 
 impl Precision {
-    fn digits(self) -> u8 {
+    /// Significant decimal digits.
+    #[must_use]
+    pub fn digits(self) -> u8 {
         match self {
             Self::Interval => 1,
             Self::Phase => 3,
@@ -159,9 +162,11 @@ impl LatencyHistogram {
     pub fn encode(&self) -> Vec<u8> {
         let Some(counted) = self.buckets.as_ref().filter(|buckets| !buckets.is_empty()) else { return Vec::new() };
         let mut bytes = Vec::with_capacity(128);
-        put_number(&mut bytes, u128::from(self.min.0));
-        put_number(&mut bytes, u128::from(self.max.0.saturating_sub(self.min.0)));
-        put_number(&mut bytes, self.sum_ns);
+        // 2^64 ns of latency, summed, are six centuries.
+        let sum_ns = u64::try_from(self.sum_ns).unwrap_or(u64::MAX);
+        for number in [self.min.0, self.max.0.saturating_sub(self.min.0), sum_ns] {
+            varint::put(&mut bytes, number);
+        }
         let mut buckets = Vec::with_capacity(128);
         // Writing into a Vec cannot fail, and counts are u64, which V2 holds.
         let _ = V2Serializer::new().serialize(counted, &mut buckets);
@@ -228,14 +233,12 @@ fn header(precision: Precision, counts: usize) -> Option<Vec<u8>> {
 /// Minimum, maximum, sum, and the buckets in V2 form.
 type Parts = (Nanos, Nanos, u128, Vec<u8>);
 
-fn short_form(bytes: &[u8], precision: Precision) -> Option<Parts> {
-    let (min, rest) = take_number(bytes)?;
-    let (range, rest) = take_number(rest)?;
-    let (sum_ns, counts) = take_number(rest)?;
-    let (min, max) = (u64::try_from(min).ok()?, u64::try_from(min.checked_add(range)?).ok()?);
-    let mut buckets = header(precision, counts.len())?;
-    buckets.extend_from_slice(counts);
-    Some((Nanos(min), Nanos(max), sum_ns, buckets))
+fn short_form(mut bytes: &[u8], precision: Precision) -> Option<Parts> {
+    let mut number = || varint::take(&mut bytes).ok();
+    let (min, range, sum_ns) = (number()?, number()?, number()?);
+    let mut buckets = header(precision, bytes.len())?;
+    buckets.extend_from_slice(bytes);
+    Some((Nanos(min), Nanos(min.checked_add(range)?), u128::from(sum_ns), buckets))
 }
 
 /// Minimum and maximum of eight bytes each, a sum of sixteen, little endian, and the whole V2 form. The header must be what
@@ -247,31 +250,6 @@ fn long_form(bytes: &[u8], precision: Precision) -> Option<Parts> {
     let expected = header(precision, buckets.len().checked_sub(HEADER_BYTES)?)?;
     let (min, max) = (u64::from_le_bytes(*min), u64::from_le_bytes(*max));
     buckets.starts_with(&expected).then(|| (Nanos(min), Nanos(max), u128::from_le_bytes(*sum_ns), buckets.to_vec()))
-}
-
-/// Seven bits a byte, the lowest first; a byte with its highest bit set is followed by another (LEB128).
-fn put_number(bytes: &mut Vec<u8>, mut number: u128) {
-    loop {
-        let low = u8::try_from(number & 0x7f).unwrap_or(0);
-        number >>= 7;
-        if number == 0 {
-            bytes.push(low);
-            return;
-        }
-        bytes.push(low | 0x80);
-    }
-}
-
-/// The reverse; `None` when it is cut short or does not fit.
-fn take_number(bytes: &[u8]) -> Option<(u128, &[u8])> {
-    let mut number = 0_u128;
-    for (nth, byte) in (0_u32..18).zip(bytes) {
-        number |= u128::from(byte & 0x7f) << (7 * nth);
-        if byte & 0x80 == 0 {
-            return Some((number, bytes.get(usize::try_from(nth).ok()? + 1..)?));
-        }
-    }
-    None
 }
 
 impl fmt::Debug for LatencyHistogram {

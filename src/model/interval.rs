@@ -6,6 +6,7 @@ use serde::ser::{Serialize, SerializeMap, SerializeStruct, Serializer};
 
 use super::approx::f64_of;
 use super::histogram::{LatencyHistogram, Precision};
+use super::seen::{Seen, SeenFigures};
 use super::units::{Bytes, Nanos};
 use super::zone::ZoneOp;
 
@@ -126,6 +127,8 @@ pub struct Interval {
     pub zone_ops: ZoneTallies,
     /// Whether it lies in its phase's ramp (fio's `ramp_time`), and counts for nothing but wear.
     pub ramp: bool,
+    /// What others than the engine saw of it, if anything was seen.
+    pub seen: Option<Box<Seen>>,
 }
 
 impl Interval {
@@ -144,7 +147,14 @@ impl Interval {
             trim: None,
             zone_ops: ZoneTallies::new(),
             ramp: false,
+            seen: None,
         }
+    }
+
+    /// Whether the host's CPU had a part in it that is too large: see [`SPOILT_ABOVE`](super::seen::SPOILT_ABOVE).
+    #[must_use]
+    pub fn is_spoilt(&self) -> bool {
+        self.seen.as_ref().is_some_and(|seen| seen.is_spoilt(self.duration))
     }
 
     /// Operations that ended in it, of whatever kind and however.
@@ -173,6 +183,10 @@ impl Interval {
         for (op, other) in &next.zone_ops {
             self.zone_ops.entry(*op).and_modify(|mine| mine.merge(other)).or_insert_with(|| other.clone());
         }
+        self.seen = self.seen.take().zip(next.seen.as_ref()).map(|(mut mine, next)| {
+            mine.extend(next);
+            mine
+        });
     }
 
     /// Completions per second of both directions.
@@ -217,6 +231,8 @@ pub struct Sample {
     pub errors: u64,
     /// As in [`Interval`].
     pub ramp: bool,
+    /// The host's CPU had a part in it that is too large: no evidence against the drive.
+    pub spoilt: bool,
 }
 
 impl From<&Tally> for SampleTally {
@@ -242,6 +258,7 @@ impl From<&Interval> for Sample {
             write: (&interval.write).into(),
             errors: interval.errors,
             ramp: interval.ramp,
+            spoilt: interval.is_spoilt(),
         }
     }
 }
@@ -301,8 +318,11 @@ impl Serialize for ZoneFigures<'_> {
 impl Serialize for Interval {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         // What most runs have none of is left out.
-        let more = usize::from(self.flush.is_some()) + usize::from(self.trim.is_some()) + usize::from(self.ramp);
-        let more = more + usize::from(!self.zone_ops.is_empty());
+        let more = usize::from(self.flush.is_some())
+            + usize::from(self.trim.is_some())
+            + usize::from(!self.zone_ops.is_empty())
+            + usize::from(self.ramp)
+            + usize::from(self.seen.is_some());
         let mut map = serializer.serialize_struct("interval", 7 + more)?;
         map.serialize_field("seq", &self.seq)?;
         map.serialize_field("phase", &self.phase)?;
@@ -322,6 +342,9 @@ impl Serialize for Interval {
         }
         if self.ramp {
             map.serialize_field("ramp", &true)?;
+        }
+        if let Some(seen) = &self.seen {
+            map.serialize_field("seen", &SeenFigures(seen, self.duration))?;
         }
         map.end()
     }

@@ -16,11 +16,18 @@
 //! | `parameters` | a profile's parameters: ranges, parsing, errors that name the field |
 //! | `profile` | the profiles as data: ordered phases |
 //! | `plan` | what a run would do, cost and destroy, before it does it |
+//! | `conditions` | what of host and kernel a run's figures depend on, as found and as set |
+//! | `tunable` | the settings that a run may change |
+//! | `surroundings` | conditions, temperature and kernel log of a run |
 //! | `run` | run states with their diagram, stop and refusal reasons |
 //! | `interval` | one period of a run |
+//! | `seen` | what the block layer and the host saw of it |
+//! | `split` | what became of requests on their way to the device, and whose limit it was |
 //! | `histogram` | latency histograms |
+//! | `varint` | numbers as few bytes as they need |
 
 pub mod approx;
+pub mod conditions;
 pub mod drive;
 pub mod histogram;
 pub mod history;
@@ -32,8 +39,13 @@ pub mod plan;
 pub mod profile;
 pub mod recording;
 pub mod run;
+pub mod seen;
+pub mod split;
 pub mod standing;
+pub mod surroundings;
+pub mod tunable;
 pub mod units;
+pub mod varint;
 pub mod workload;
 pub mod zone;
 

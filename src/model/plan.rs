@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::drive::{Content, DriveId};
 use super::profile::Profile;
+use super::tunable::Tunables;
 use super::units::Bytes;
 use super::workload::Workload;
 
@@ -91,6 +92,9 @@ pub struct Phase {
     /// What it does.
     #[serde(flatten)]
     pub action: Action,
+    /// Settings of the drive that it is carried out with, beyond those of the whole run.
+    #[serde(default, skip_serializing_if = "Tunables::is_empty")]
+    pub tunables: Tunables,
     /// The most bytes it will write; `null` when only time bounds it.
     pub bytes_to_write: Option<Bytes>,
     /// How long it takes at most, seconds of the engine's clock, as far as can be said before.
@@ -136,4 +140,24 @@ pub struct Plan {
     pub confirm_phrase: Option<String>,
     /// What the user should know before starting.
     pub notes: Vec<String>,
+    /// Settings of the drive that the whole run is carried out with; put back at its end.
+    #[serde(default, skip_serializing_if = "Tunables::is_empty")]
+    pub tunables: Tunables,
+}
+
+impl Plan {
+    /// The settings that a phase is carried out with: its own before those of the run.
+    #[must_use]
+    pub fn tunables_of(&self, phase: &Phase) -> Tunables {
+        let mut tunables = self.tunables.clone();
+        tunables.extend(phase.tunables.clone());
+        tunables
+    }
+
+    /// Every set of settings that the plan asks for.
+    #[must_use]
+    pub fn all_tunables(&self) -> Vec<Tunables> {
+        let phases = self.phases.iter().map(|phase| phase.tunables.clone());
+        std::iter::once(self.tunables.clone()).chain(phases).filter(|tunables| !tunables.is_empty()).collect()
+    }
 }

@@ -27,6 +27,9 @@ use super::options::RunOptions;
 use super::plan::Plan;
 use super::profile::Profile;
 use super::recording::Recording;
+use super::seen::PhaseSeen;
+use super::surroundings::Surroundings;
+use super::tunable::Tunables;
 use super::units::Bytes;
 
 /// A run's name: UUIDv7, so that ids sort by time of creation.
@@ -226,6 +229,11 @@ pub enum RefusedReason {
         /// What changed.
         what: String,
     },
+    /// A setting that the run asks for could not be made.
+    NotSettable {
+        /// Which, and what the kernel said.
+        problem: String,
+    },
     /// The kernel refuses io_uring.
     NoIoUring {
         /// What it said.
@@ -288,6 +296,7 @@ impl RefusedReason {
                 let allowed: Vec<_> = allowed.iter().map(|path| path.display().to_string()).collect();
                 format!("name a file in {}, or start the service with another --file-dir", allowed.join(" or "))
             }
+            Self::NotSettable { .. } => "ask without this setting, or run the service as root".into(),
             Self::NoIoUring { remedy, .. } => remedy.clone(),
         }
     }
@@ -318,6 +327,7 @@ impl fmt::Display for RefusedReason {
             Self::RecordedHost => f.write_str("this is a recorded host: its drives are not here"),
             Self::Unreadable { error } => write!(f, "it could not be examined: {error}"),
             Self::Changed { what } => write!(f, "it is not the drive that was asked for: {what}"),
+            Self::NotSettable { problem } => f.write_str(problem),
             Self::NoIoUring { error, .. } => write!(f, "the kernel refuses io_uring: {error}"),
         }
     }
@@ -336,6 +346,8 @@ pub struct RunRequest {
     pub options: RunOptions,
     /// The confirmation phrase as typed.
     pub confirm: Option<String>,
+    /// Settings of the drive that the run shall have.
+    pub tunables: Tunables,
 }
 
 /// Why a run that could go on does not. It goes on when none is left.
@@ -426,6 +438,9 @@ pub struct PhaseOutcome {
     pub ended_t_ms: Option<u64>,
     /// Why it ended or was left out, for a person.
     pub ended_by: Option<String>,
+    /// What others than the engine saw of it, if anything.
+    #[serde(default)]
+    pub seen: Option<Box<PhaseSeen>>,
 }
 
 impl PhaseOutcome {
@@ -478,6 +493,9 @@ pub struct Run {
     /// What befell it.
     #[serde(flatten)]
     pub life: Life,
+    /// What surrounds it.
+    #[serde(flatten)]
+    pub surroundings: Surroundings,
 }
 
 #[cfg(test)]

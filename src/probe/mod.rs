@@ -8,6 +8,7 @@
 //!                                 │ complete(), tick()
 //!                                 ▼
 //!                              Recorder ──▶ one Interval a period ──▶ EventSink
+//!                                 │ └── Witness: what did others see of the period?
 //!                                 │
 //!                                 └──▶ Referee: is this phase's question answered?
 //! ```
@@ -30,7 +31,9 @@ pub mod referee;
 mod replay;
 pub mod ring;
 pub mod run;
+pub mod run_delay;
 mod steady;
 pub mod uring;
 mod verify;
+pub mod witness;
 mod work;

@@ -18,6 +18,7 @@ use nix::fcntl::{FallocateFlags, fallocate};
 use super::buffer::{Arena, Buffer};
 use super::engine::{Completion, Engine, EngineError, Io, Op, Source, Step};
 use super::hand;
+use super::run_delay::Workers;
 use crate::device::Claimed;
 use crate::model::units::Nanos;
 use crate::model::zone::Zone;
@@ -31,13 +32,20 @@ pub struct PsyncEngine {
     claim: Claimed,
     seed: u64,
     start: Instant,
+    workers: Workers,
 }
 
 impl PsyncEngine {
     /// An engine on a claimed target, which it holds until it is dropped. The clock begins now.
     #[must_use]
     pub fn new(claim: Claimed, seed: u64) -> Self {
-        Self { claim, seed, start: Instant::now() }
+        Self { claim, seed, start: Instant::now(), workers: Workers::default() }
+    }
+
+    /// Its threads, as far as they are there, for whoever counts how long they wait for a CPU.
+    #[must_use]
+    pub fn workers(&self) -> Workers {
+        self.workers.clone()
     }
 }
 
@@ -64,7 +72,11 @@ impl Engine for PsyncEngine {
             for index in (0..count).filter(|_| count > 1) {
                 let (orders, taken) = channel();
                 let tell = tell.clone();
-                let worker = move || serve(index, claim, &taken, &tell, start);
+                let workers = &self.workers;
+                let worker = move || {
+                    let _enrolled = workers.enrol();
+                    serve(index, claim, &taken, &tell, start);
+                };
                 thread::Builder::new().name(format!("psync-{index}")).spawn_scoped(scope, worker).map_err(refused)?;
                 hands.threads.push(orders);
                 hands.idle.push(index);

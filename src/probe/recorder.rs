@@ -4,6 +4,7 @@ use crate::model::histogram::Precision;
 use crate::model::interval::{Interval, PhaseSums, Tally, ZoneTallies};
 use crate::model::units::{Bytes, Nanos};
 use crate::probe::engine::{Completion, Op};
+use crate::probe::witness::Witness;
 
 /// Gathers the completions of a run into intervals.
 ///
@@ -24,6 +25,7 @@ pub struct Recorder {
     errors: u64,
     ramp: bool,
     sums: PhaseSums,
+    witness: Option<Box<dyn Witness>>,
 }
 
 impl Recorder {
@@ -44,6 +46,20 @@ impl Recorder {
             errors: 0,
             ramp: false,
             sums: PhaseSums::default(),
+            witness: None,
+        }
+    }
+
+    /// Has a witness asked whenever an interval closes.
+    #[must_use]
+    pub fn with_witness(self, witness: Box<dyn Witness>) -> Self {
+        Self { witness: Some(witness), ..self }
+    }
+
+    /// What was not recorded was not seen either: it belongs to no interval.
+    fn look_away(&mut self, now: Nanos) {
+        if let Some(witness) = &mut self.witness {
+            let _ = witness.look(now);
         }
     }
 
@@ -68,6 +84,7 @@ impl Recorder {
 
     /// A phase begins now.
     pub fn begin_phase(&mut self, phase: u32, now: Nanos) {
+        self.look_away(now);
         self.phase = phase;
         self.began = now;
         self.ramp = false;
@@ -105,6 +122,7 @@ impl Recorder {
         let rare = self.flush.is_some() || self.trim.is_some() || !self.zone_ops.is_empty();
         let counted = rare || self.read.ios + self.write.ios + self.errors > 0;
         let interval = (counted && pause_began > self.began).then(|| self.close(pause_began));
+        self.look_away(now);
         self.began = now;
         interval
     }
@@ -161,6 +179,7 @@ impl Recorder {
             trim: self.trim.take(),
             zone_ops: std::mem::take(&mut self.zone_ops),
             ramp: self.ramp,
+            seen: self.witness.as_mut().map(|witness| witness.look(end)).filter(|seen| !seen.is_empty()).map(Box::new),
         };
         self.next_seq += 1;
         self.began = end;
@@ -176,6 +195,7 @@ fn rare(tally: &mut Option<Box<Tally>>, precision: Precision) -> &mut Tally {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::seen::{DeviceCount, Seen};
     use crate::probe::engine::Io;
 
     fn done(op: Op, at_ms: u64) -> Completion {
@@ -232,6 +252,27 @@ mod tests {
         let last = last.unwrap();
         assert_eq!((last.ramp, last.ended(), sums.write.ios), (false, 2, 1));
         assert_eq!((last.flush.unwrap().ios, sums.flush.unwrap().ios, sums.trim), (1, 1, None));
+    }
+
+    #[test]
+    fn an_interval_has_what_was_seen_since_the_last_and_no_pause() {
+        struct Counting(u64);
+        impl Witness for Counting {
+            fn look(&mut self, now: Nanos) -> Seen {
+                let since = now.0 - std::mem::replace(&mut self.0, now.0);
+                let device = DeviceCount { queue_ms: since / 1_000_000, ..DeviceCount::default() };
+                Seen { device: Some(device), ..Seen::default() }
+            }
+        }
+        let queued = |interval: &Interval| interval.seen.as_ref().unwrap().device.unwrap().queue_ms;
+        let mut recorder = Recorder::new(Nanos::from_secs(1)).with_witness(Box::new(Counting(0)));
+        recorder.begin_phase(0, Nanos::from_millis(700));
+        let first = recorder.close_if_due(Nanos::from_secs(2)).unwrap();
+        assert_eq!(queued(&first), 1_000, "what was before the phase is left out");
+        recorder.record(&done(Op::Read, 1_800));
+        let before = recorder.skip_to(Nanos::from_secs(2), Nanos::from_secs(9)).unwrap();
+        let (last, _) = recorder.end_phase(Nanos::from_millis(9_400));
+        assert_eq!((queued(&before), queued(&last.unwrap())), (300, 400));
     }
 
     #[test]

@@ -11,6 +11,14 @@ pub trait Referee {
     /// Why it is left out, for a person.
     fn admit(&mut self, phase: u32) -> Result<(), String>;
 
+    /// A phase that was begun before an interruption goes on: what it needs beside its I/O is made again.
+    ///
+    /// # Errors
+    /// Why it cannot, for a person.
+    fn again(&mut self, _phase: u32) -> Result<(), String> {
+        Ok(())
+    }
+
     /// Sees every interval; a reason ends the phase it belongs to.
     fn observe(&mut self, interval: &Interval) -> Option<String>;
 }

@@ -119,6 +119,31 @@ impl ZoneDesk {
     }
 }
 
+/// The names of what this kernel's io_uring can do, as io_uring_setup(2) has them in lower case.
+///
+/// # Errors
+/// What the kernel said when it refused a ring.
+pub fn features() -> io::Result<Vec<&'static str>> {
+    let ring = io_uring::IoUring::new(1)?;
+    let has = ring.params();
+    let all = [
+        ("single_mmap", has.is_feature_single_mmap()),
+        ("nodrop", has.is_feature_nodrop()),
+        ("submit_stable", has.is_feature_submit_stable()),
+        ("rw_cur_pos", has.is_feature_rw_cur_pos()),
+        ("cur_personality", has.is_feature_cur_personality()),
+        ("fast_poll", has.is_feature_fast_poll()),
+        ("poll_32bits", has.is_feature_poll_32bits()),
+        ("sqpoll_nonfixed", has.is_feature_sqpoll_nonfixed()),
+        ("ext_arg", has.is_feature_ext_arg()),
+        ("native_workers", has.is_feature_native_workers()),
+        ("rsrc_tags", has.is_feature_resource_tagging()),
+        ("cqe_skip", has.is_feature_skip_cqe_on_success()),
+        ("linked_file", has.is_feature_linked_file()),
+    ];
+    Ok(all.into_iter().filter(|(_, has)| *has).map(|(name, _)| name).collect())
+}
+
 struct Queue {
     ring: Ring,
     zones: ZoneDesk,

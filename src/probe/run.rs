@@ -7,6 +7,7 @@ use super::engine::{Engine, EngineError};
 use super::event::{EventSink, ProbeEvent};
 use super::recorder::Recorder;
 use super::referee::Referee;
+use super::witness::Witness;
 use crate::model::plan::{Action, Plan};
 use crate::model::run::STOPPED;
 use crate::model::standing::Standing;
@@ -27,16 +28,18 @@ pub enum Outcome {
     EngineFailed(EngineError),
 }
 
-/// Carries out `plan` on `engine`: stops at the first error, writes what the plan says, begins at its beginning.
-/// Returns when nothing is in flight any more.
+/// Carries out `plan` on `engine`, with a `witness` asked at the end of each interval: stops at the first error, writes what
+/// the plan says, begins at its beginning. Returns when nothing is in flight any more.
 pub fn carry_out(
     plan: &Plan,
     engine: &mut dyn Engine,
+    witness: Box<dyn Witness>,
     control: &Control,
     referee: &mut dyn Referee,
     sink: &mut dyn EventSink,
 ) -> Outcome {
-    Course { plan, budget: Budget::new(0, None), standing: None }.carry_out(engine, control, referee, sink)
+    let course = Course { plan, budget: Budget::new(0, None), standing: None };
+    course.carry_out(engine, witness, control, referee, sink)
 }
 
 /// A plan, and how it is to be carried out.
@@ -51,15 +54,16 @@ pub struct Course<'a> {
 }
 
 impl Course<'_> {
-    /// Carries it out, or what is left of it. Returns when nothing is in flight any more.
+    /// Carries it out, or what is left of it, with a `witness` asked at the end of each interval. Returns when nothing is in flight any more.
     pub fn carry_out(
         mut self,
         engine: &mut dyn Engine,
+        witness: Box<dyn Witness>,
         control: &Control,
         referee: &mut dyn Referee,
         sink: &mut dyn EventSink,
     ) -> Outcome {
-        let mut recorder = Recorder::new(Nanos::from_millis(self.plan.interval_ms));
+        let mut recorder = Recorder::new(Nanos::from_millis(self.plan.interval_ms)).with_witness(witness);
         if let Some(standing) = self.standing {
             recorder = recorder.after(standing.last_seq, standing.t, engine.now());
         }
@@ -68,10 +72,11 @@ impl Course<'_> {
             if standing.is_some_and(|standing| standing.over) {
                 continue;
             }
-            // A phase that was begun had been admitted.
-            if standing.is_none()
-                && let Err(why) = referee.admit(index)
-            {
+            if standing.is_some() {
+                if let Err(why) = referee.again(index) {
+                    return Outcome::IoFailed(why);
+                }
+            } else if let Err(why) = referee.admit(index) {
                 sink.emit(ProbeEvent::PhaseLeftOut { phase: index, why });
                 continue;
             }

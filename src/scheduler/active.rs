@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use super::clock::now_ms;
 use super::handle::{Order, OrderError};
 use super::progress::Tracker;
+use crate::analysis::split;
 use crate::model::drive::Drive;
 use crate::model::interval::Interval;
 use crate::model::options::COOLED_BY_CELSIUS;
@@ -12,6 +13,7 @@ use crate::model::plan;
 use crate::model::recording::Recording;
 use crate::model::run::{Fault, Hold, PhaseOutcome, Run, RunState, StopReason};
 use crate::model::standing::Standing;
+use crate::model::surroundings::{KernelLine, Surroundings};
 use crate::model::units::Nanos;
 use crate::probe::control::{self, Control};
 use crate::probe::run::Outcome;
@@ -31,6 +33,8 @@ pub struct Active {
     pub control: Control,
     /// Changed since it was last stored.
     pub dirty: bool,
+    /// What surrounds it changed since it was last stored.
+    pub surroundings_dirty: bool,
     tracker: Tracker,
     /// Why it was told to stop, or why its job ended.
     told: Option<StopReason>,
@@ -39,6 +43,11 @@ pub struct Active {
     /// Whether the phase under way does I/O at all.
     in_io_phase: bool,
     last_completion: Instant,
+    /// Whether what was seen of the phase has changed since it was last explained.
+    unexplained: bool,
+    /// Whether it had errors, stalled or failed: what the kernel said then belongs to it.
+    troubled: bool,
+    kernel_said: Option<(Vec<KernelLine>, Option<String>)>,
 }
 
 impl Active {
@@ -52,11 +61,15 @@ impl Active {
             adapter,
             control: Control::default(),
             dirty: true,
+            surroundings_dirty: false,
             tracker,
             told: None,
             gone: None,
             in_io_phase: false,
             last_completion: Instant::now(),
+            unexplained: false,
+            troubled: false,
+            kernel_said: None,
         }
     }
 
@@ -224,12 +237,18 @@ impl Active {
             return;
         }
         self.tracker.begin_phase(phase, t);
-        self.note_phase(PhaseOutcome { phase, started_t_ms: Some(t.as_millis()), ended_t_ms: None, ended_by: None });
+        self.note_phase(PhaseOutcome {
+            phase,
+            started_t_ms: Some(t.as_millis()),
+            ended_t_ms: None,
+            ended_by: None,
+            seen: None,
+        });
     }
 
     /// A phase was left out.
     pub fn phase_left_out(&mut self, phase: u32, why: String) {
-        self.note_phase(PhaseOutcome { phase, started_t_ms: None, ended_t_ms: None, ended_by: Some(why) });
+        self.note_phase(PhaseOutcome { phase, started_t_ms: None, ended_t_ms: None, ended_by: Some(why), seen: None });
     }
 
     /// A phase ended.
@@ -238,7 +257,18 @@ impl Active {
             outcome.ended_t_ms = Some(t.as_millis());
             outcome.ended_by = Some(ended_by);
         }
+        self.explain();
         self.dirty = true;
+    }
+
+    /// Says what became of the requests of the last phase.
+    fn explain(&mut self) {
+        if std::mem::take(&mut self.unexplained)
+            && let Some(seen) = self.run.phases.last_mut().and_then(|outcome| outcome.seen.as_deref_mut())
+        {
+            let limits = self.run.surroundings.conditions.as_ref().map(|conditions| conditions.limits.clone());
+            seen.split = split::explain(seen, &limits.unwrap_or_default());
+        }
     }
 
     fn note_phase(&mut self, outcome: PhaseOutcome) {
@@ -250,6 +280,15 @@ impl Active {
     pub fn advance(&mut self, interval: &Interval) {
         self.tracker.advance(&self.run.plan, interval);
         self.run.life.errors += interval.errors;
+        if let Some(outcome) = self.run.phases.iter_mut().rfind(|outcome| outcome.phase == interval.phase)
+            && interval.seen.is_some()
+            && outcome.seen.get_or_insert_default().add(interval)
+        {
+            self.unexplained = true;
+        }
+        if interval.errors > 0 {
+            self.trouble();
+        }
         if interval.ended() > 0 {
             self.last_completion = Instant::now();
             self.run.stalled = false;
@@ -278,6 +317,7 @@ impl Active {
             tracing::warn!(run.id = %self.run.id, silent_s = silent.as_secs(), "no completion: the run is stalled");
             self.run.stalled = true;
             self.dirty = true;
+            self.trouble();
         }
     }
 
@@ -297,6 +337,9 @@ impl Active {
             }
             Outcome::Spent(limit) => self.told = Some(StopReason::LimitReached(limit)),
             Outcome::EngineFailed(error) => self.told = Some(StopReason::EngineError(error.to_string())),
+        }
+        if matches!(self.told, Some(StopReason::IoError(_) | StopReason::EngineError(_))) {
+            self.trouble();
         }
         if matches!(self.run.state, RunState::Running | RunState::Paused) {
             self.set_state(RunState::Draining);
@@ -320,6 +363,7 @@ impl Active {
 
     /// The run could not go on.
     pub fn fail(&mut self, reason: StopReason) {
+        self.trouble();
         self.finish(RunState::Failed, reason);
     }
 
@@ -334,9 +378,40 @@ impl Active {
         self.run.life.holds.clear();
     }
 
+    /// Changes what surrounds it.
+    pub fn surround(&mut self, change: impl FnOnce(&mut Surroundings)) {
+        change(&mut self.run.surroundings);
+        self.surroundings_dirty = true;
+        self.dirty = true;
+    }
+
+    /// The kernel has said this of the drive since the run began. It is attached to a run that has trouble, now or later.
+    pub fn kernel_said(&mut self, lines: Vec<KernelLine>, note: Option<String>) {
+        self.kernel_said = Some((lines, note));
+        if self.troubled {
+            self.attach_log();
+        }
+    }
+
+    fn trouble(&mut self) {
+        if !std::mem::replace(&mut self.troubled, true) {
+            self.attach_log();
+        }
+    }
+
+    fn attach_log(&mut self) {
+        let Some((lines, note)) = self.kernel_said.clone() else { return };
+        let silent = lines.is_empty().then(|| "The kernel said nothing of this drive meanwhile.".to_owned());
+        self.surround(|surroundings| {
+            surroundings.kernel_log = lines;
+            surroundings.kernel_log_note = note.or(silent);
+        });
+    }
+
     /// Brings what is derived up to date, before it is stored.
     pub fn refresh(&mut self) {
         self.run.progress = self.tracker.progress().clone();
+        self.explain();
     }
 }
 
@@ -434,6 +509,18 @@ mod tests {
         active.judged(verdict(&active));
         let Some(StopReason::DriveGone(why)) = active.run.stop_reason else { panic!("{:?}", active.run.stop_reason) };
         assert!(why.contains("sdz") && why.contains("ENODEV"));
+    }
+
+    #[test]
+    fn what_the_kernel_said_is_kept_for_a_run_with_trouble_alone() {
+        let line = KernelLine { t_us: 1, level: 3, text: "I/O error, dev sda".to_owned() };
+        let mut active = launched();
+        active.kernel_said(vec![line.clone()], None);
+        assert!(active.run.surroundings.kernel_log.is_empty(), "it concerns nobody yet");
+        active.conclude(Outcome::IoFailed("a read: EIO".to_owned()));
+        assert_eq!(active.run.surroundings.kernel_log, [line]);
+        active.kernel_said(Vec::new(), Some("not permitted".to_owned()));
+        assert_eq!(active.run.surroundings.kernel_log_note.as_deref(), Some("not permitted"));
     }
 
     proptest! {

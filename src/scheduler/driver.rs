@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -16,6 +16,7 @@ use super::inventory::{Verdicts, keep_fresh, take_inventory};
 use super::job::{self, Job, JobEvent};
 use super::planning::Planned;
 use super::queue::{self, Going, Limits, Moment, Waiting};
+use super::restoring;
 use super::zones::Zones;
 use crate::analysis;
 use crate::backend::{Backend, Fresh};
@@ -23,6 +24,7 @@ use crate::model::drive::{DeviceKind, Drive, Inventory};
 use crate::model::interval::{Interval, PhaseSums};
 use crate::model::recording::{Basis, Recording, RecordingState};
 use crate::model::run::{Life, Progress, RefusedReason, Run, RunId, RunState, StopReason};
+use crate::model::surroundings::Surroundings;
 use crate::probe::event::ProbeEvent;
 use crate::store::{Entry, RunFilter, Store, StoreError};
 
@@ -60,6 +62,7 @@ pub async fn start(
         // The pool only refuses work when the runtime is going down.
         tokio::task::spawn_blocking(move || take_inventory(&backend, &verdicts, &Fresh::All)).await.unwrap_or_default()
     };
+    restoring::restore(&backend, &store, &first).await?;
     let (publish, inventory) = watch::channel(Arc::new(first));
     let (publish_verdicts, verdicts_seen) = watch::channel(verdicts);
     let (rescans, asked) = mpsc::channel(COMMANDS);
@@ -82,6 +85,7 @@ pub async fn start(
         runs: HashMap::new(),
         pending: Vec::new(),
         to_judge: Vec::new(),
+        to_confirm: Vec::new(),
         store_works: true,
         stop_by: None,
     };
@@ -131,6 +135,8 @@ struct Driver {
     runs: HashMap<RunId, (Active, watch::Sender<Arc<Run>>)>,
     pending: Vec<Pending>,
     to_judge: Vec<RunId>,
+    /// Jobs that wait until what they told is stored.
+    to_confirm: Vec<oneshot::Sender<()>>,
     store_works: bool,
     stop_by: Option<Instant>,
 }
@@ -279,6 +285,7 @@ impl Driver {
             verdict: None,
             options,
             life: Life { appearance, command_timeout_s: self.backend.command_timeout_s(&drive), ..Life::default() },
+            surroundings: Surroundings::default(),
         };
         (run, drive)
     }
@@ -405,6 +412,20 @@ impl Driver {
         match event {
             JobEvent::Stands(standing) => active.stands(&standing),
             JobEvent::Claimed { engine } => active.claimed(engine),
+            JobEvent::Conditions(conditions, stored) => {
+                active.surround(|surroundings| surroundings.conditions = Some(conditions));
+                self.to_confirm.extend(stored);
+            }
+            JobEvent::Settings(changes) => active.surround(|surroundings| {
+                if let Some(conditions) = &mut surroundings.conditions {
+                    conditions.follow(changes);
+                }
+            }),
+            JobEvent::Temperature(celsius) => {
+                active.surround(|surroundings| surroundings.felt(celsius));
+                active.follow_temperature(celsius);
+            }
+            JobEvent::KernelLog(lines, note) => active.kernel_said(lines, note),
             JobEvent::Refused(reasons) => {
                 let text: Vec<_> = reasons.iter().map(RefusedReason::to_string).collect();
                 active.fail(StopReason::ClaimRefused(text.join("; ")));
@@ -448,7 +469,10 @@ impl Driver {
             Pending::Sums { run, phase, sums } => Entry::PhaseSums { run: *run, phase: *phase, sums },
         });
         let changed = self.runs.values().filter(|(active, _)| active.dirty);
-        let entries: Vec<_> = results.chain(changed.map(|(active, _)| Entry::Run(&active.run))).collect();
+        let changed = changed.map(|(active, _)| Entry::Run(&active.run));
+        let around = self.runs.values().map(|(active, _)| active).filter(|active| active.surroundings_dirty);
+        let around = around.map(|active| Entry::Surroundings(active.run.id, &active.run.surroundings));
+        let entries: Vec<_> = results.chain(changed).chain(around).collect();
         if !entries.is_empty() {
             if let Err(error) = self.store.record(&entries).await {
                 if self.store_works {
@@ -461,6 +485,13 @@ impl Driver {
             self.pending.clear();
         }
         self.store_works = true;
+        for (active, _) in self.runs.values_mut() {
+            active.surroundings_dirty = false;
+        }
+        for stored in self.to_confirm.drain(..) {
+            // A job that has gone meanwhile needs no answer.
+            let _ = stored.send(());
+        }
         self.publish();
         for id in std::mem::take(&mut self.to_judge) {
             if let Some((active, _)) = self.runs.get(&id) {

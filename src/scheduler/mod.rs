@@ -16,6 +16,8 @@
 //! | `driver` | the one task that owns all run state |
 //! | `active` | how a run's state follows from orders and events |
 //! | `job` | one run on its own thread |
+//! | `watch` | temperature and kernel log, on a thread beside a run |
+//! | `restoring` | settings that a killed service left changed |
 //! | `progress` | pure: how far, how long still |
 //! | `inventory` | the drives, classified and kept fresh |
 //! | `zones` | reports of zones, asked for and kept |
@@ -31,8 +33,10 @@ mod job;
 mod planning;
 mod progress;
 mod queue;
+mod restoring;
 #[cfg(test)]
 mod testing;
+mod watch;
 mod zoned_plan;
 mod zones;
 

@@ -6,8 +6,9 @@ use crate::model::drive::{DeviceKind, Drive, Inventory};
 use crate::model::options::RunOptions;
 use crate::model::parameters::FieldError;
 use crate::model::plan::{Phase, Plan};
-use crate::model::profile::{Pace, Target, build};
+use crate::model::profile::{Built, Pace, Target, build};
 use crate::model::run::{RefusedReason, RunRequest};
+use crate::model::tunable::Tunable;
 use crate::model::units::Bytes;
 
 /// A request that could be made into a plan.
@@ -47,7 +48,9 @@ pub fn plan(backend: &Backend, inventory: &Inventory, request: &RunRequest) -> R
         pace: assumed_pace(&drive),
         zones: report.as_ref().and_then(|report| zones_of(&drive, report)),
     };
-    let built = build(request.profile, &request.parameters, target).map_err(PlanError::Parameters)?;
+    let mut built = build(request.profile, &request.parameters, target).map_err(PlanError::Parameters)?;
+    backend.check_tunables(&drive, &request.tunables).map_err(PlanError::Parameters)?;
+    leave_out_unsettable(&mut built, &backend.tunables(&drive));
     let destructive = built.phases.iter().any(Phase::destroys);
     let refused = backend.check(&drive, &built.phases);
     let zone_losses = match &report {
@@ -79,9 +82,26 @@ pub fn plan(backend: &Backend, inventory: &Inventory, request: &RunRequest) -> R
         confirm_phrase: if destructive { drive.confirm_phrase() } else { None },
         notes,
         phases: built.phases,
+        tunables: request.tunables.clone(),
     };
     let appearance = backend.appearance(&drive);
     Ok(Planned { drive, plan, refused, options: request.options.clone(), appearance })
+}
+
+/// Leaves out the phases that need a setting which the target does not have, and says so.
+fn leave_out_unsettable(built: &mut Built, available: &[Tunable]) {
+    let mut lacking: Vec<(&str, Vec<String>)> = Vec::new();
+    built.phases.retain(|phase| {
+        let Some(tunable) = phase.tunables.keys().find(|tunable| !available.contains(tunable)) else { return true };
+        match lacking.iter_mut().find(|(name, _)| *name == tunable.as_str()) {
+            Some((_, phases)) => phases.push(phase.name.clone()),
+            None => lacking.push((tunable.as_str(), vec![phase.name.clone()])),
+        }
+        false
+    });
+    built.notes.extend(lacking.into_iter().map(|(name, phases)| {
+        format!("Left out: {}. This target has no {name} that a run can set.", phases.join(", "))
+    }));
 }
 
 /// What is assumed of a target before it was measured: a disk, unless the kernel makes the device

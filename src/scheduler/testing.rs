@@ -11,6 +11,7 @@ use crate::model::options::RunOptions;
 use crate::model::plan::Plan;
 use crate::model::profile::{Pace, Profile, Target, build};
 use crate::model::run::{Life, Progress, Run, RunId, RunState};
+use crate::model::surroundings::Surroundings;
 use crate::model::units::{Bytes, Nanos};
 use crate::sim;
 
@@ -34,6 +35,7 @@ pub fn accepted() -> Active {
         losses: Vec::new(),
         confirm_phrase: drive.confirm_phrase(),
         notes: Vec::new(),
+        tunables: std::collections::BTreeMap::new(),
         phases: built.phases,
     };
     let run = Run {
@@ -56,6 +58,7 @@ pub fn accepted() -> Active {
         verdict: None,
         options: RunOptions::default(),
         life: Life::default(),
+        surroundings: Surroundings::default(),
     };
     Active::new(run, drive, None)
 }

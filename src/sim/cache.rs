@@ -1,6 +1,8 @@
 //! The volatile DRAM cache: writes it has acknowledged and not yet put anywhere.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::model::Nanos;
 
@@ -13,6 +15,38 @@ pub struct CacheParams {
     pub max_entries: usize,
     /// `W`: most dirty bytes.
     pub max_bytes: u64,
+}
+
+/// Switches the cache of a simulated drive on and off, from outside. Cheap to clone: all clones are one switch.
+#[derive(Debug, Clone)]
+pub struct CacheSwitch {
+    found: bool,
+    on: Arc<AtomicBool>,
+}
+
+impl CacheSwitch {
+    /// As the drive has it.
+    #[must_use]
+    pub fn new(found: bool) -> Self {
+        Self { found, on: Arc::new(AtomicBool::new(found)) }
+    }
+
+    /// How the drive had it.
+    #[must_use]
+    pub fn found(&self) -> bool {
+        self.found
+    }
+
+    /// Switches; the drive follows before its next phase.
+    pub fn set(&self, on: bool) {
+        self.on.store(on, Ordering::Relaxed);
+    }
+
+    /// How it is.
+    #[must_use]
+    pub fn is_on(&self) -> bool {
+        self.on.load(Ordering::Relaxed)
+    }
 }
 
 /// An acknowledged write.
@@ -47,6 +81,11 @@ impl DramCache {
     #[must_use]
     pub fn write_back(&self) -> bool {
         self.params.write_back
+    }
+
+    /// Sets WCE. What is dirty stays so until it is put away.
+    pub fn set_write_back(&mut self, on: bool) {
+        self.params.write_back = on;
     }
 
     /// Whether a write of `len` bytes can be taken now. One write of any size fits an empty cache:

@@ -192,6 +192,22 @@ impl SimDrive {
         Ok(done)
     }
 
+    /// Whether its volatile cache acknowledges writes; `None` for flash, whose model has no such switch.
+    #[must_use]
+    pub fn write_back(&self) -> Option<bool> {
+        match &self.inside {
+            Mechanism::Disk(disk) => Some(disk.cache.write_back()),
+            Mechanism::Flash(_) => None,
+        }
+    }
+
+    /// Switches the volatile cache, as MODE SELECT does with WCE.
+    pub fn set_write_back(&mut self, on: bool) {
+        if let Mechanism::Disk(disk) = &mut self.inside {
+            disk.cache.set_write_back(on);
+        }
+    }
+
     /// Bytes of acknowledged writes that are not at home (in a media cache or a shingled disk's cache area).
     #[must_use]
     pub fn away_bytes(&self) -> u64 {

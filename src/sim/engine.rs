@@ -5,6 +5,8 @@ use std::collections::BinaryHeap;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::cache::CacheSwitch;
+use super::counts::Counts;
 use super::drive::SimDrive;
 use super::preset::{self, Preset};
 use super::zones::Zones;
@@ -28,6 +30,8 @@ const LEAST_STEP: Nanos = Nanos(1_000);
 #[derive(Debug)]
 pub struct SimEngine {
     drive: SimDrive,
+    counts: Counts,
+    cache: Option<CacheSwitch>,
     now: Nanos,
     pace: Option<f64>,
 }
@@ -75,7 +79,10 @@ impl SimEngine {
     #[must_use]
     pub fn new(preset: &Preset, seed: u64, pace: Option<f64>) -> Self {
         let pace = pace.filter(|pace| pace.is_finite() && *pace > 0.0);
-        Self { drive: SimDrive::new(preset, seed), now: Nanos(0), pace }
+        let counts = Counts::new(preset.interface.max_transfer);
+        let drive = SimDrive::new(preset, seed);
+        let cache = drive.write_back().map(CacheSwitch::new);
+        Self { drive, counts, cache, now: Nanos(0), pace }
     }
 
     /// The same drive in its present state at another pace.
@@ -104,7 +111,20 @@ impl SimEngine {
         &self.drive
     }
 
+    /// What its kernel counts.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        self.counts.clone()
+    }
+
+    /// The switch of its write cache, if it has one.
+    #[must_use]
+    pub fn cache(&self) -> Option<CacheSwitch> {
+        self.cache.clone()
+    }
+
     fn submit(&mut self, number: u64, io: Io) -> InFlight {
+        self.counts.begin(&io, self.now);
         let (done, error) = match self.drive.submit(self.now, io.op, io.offset, u64::from(io.len)) {
             Ok(done) => (done, None),
             Err(errno) => (self.now, Some(errno)),
@@ -118,6 +138,8 @@ impl SimEngine {
             source.reported(&ended.io, &self.drive.report_from(ended.io.offset));
         }
         source.complete(&Completion { io: ended.io, issued: ended.issued, completed: self.now, result });
+        // After the source has closed what ended before this: the I/O counts where the recorder counts it.
+        self.counts.end(&ended.io, ended.error.is_none(), ended.issued, self.now);
     }
 }
 
@@ -131,6 +153,9 @@ impl Engine for SimEngine {
     }
 
     fn run(&mut self, iodepth: u32, _max_len: u32, source: &mut dyn Source) -> Result<(), EngineError> {
+        if let Some(cache) = &self.cache {
+            self.drive.set_write_back(cache.is_on());
+        }
         let depth = usize::try_from(iodepth.max(1)).unwrap_or(usize::MAX);
         let mut pacer = self.pace.map(|pace| Pacer::new(pace, self.now));
         let mut in_flight: BinaryHeap<Reverse<InFlight>> = BinaryHeap::new();

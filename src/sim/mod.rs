@@ -22,6 +22,7 @@
 //! a clock or iterates over a hash map.
 
 pub mod cache;
+pub mod counts;
 pub mod drive;
 pub mod engine;
 pub mod flash;
@@ -37,6 +38,8 @@ pub mod zones;
 #[cfg(test)]
 mod acceptance;
 
+pub use cache::CacheSwitch;
+pub use counts::Counts;
 pub use engine::SimEngine;
 pub use identity::fleet;
 pub use relive::relive;

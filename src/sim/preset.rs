@@ -80,6 +80,12 @@ pub struct Preset {
 type Layers = (MediaParams, CacheParams, TranslationParams);
 
 impl Preset {
+    /// Whether it has a volatile cache that can be switched on and off.
+    #[must_use]
+    pub fn has_cache(&self) -> bool {
+        matches!(self.inside, Inside::Disk { .. })
+    }
+
     /// Capacity, bytes.
     #[must_use]
     pub fn capacity(&self) -> u64 {

@@ -8,6 +8,7 @@ use crate::probe::control::Control;
 use crate::probe::event::{EventSink, ProbeEvent};
 use crate::probe::referee::NoReferee;
 use crate::probe::run::carry_out;
+use crate::probe::witness::NoWitness;
 
 /// Does once more what a run had done, so that caches and maps of the drive are as they were. Nobody sees it.
 pub fn relive(engine: &mut SimEngine, plan: &Plan, standing: &Standing) {
@@ -16,7 +17,7 @@ pub fn relive(engine: &mut SimEngine, plan: &Plan, standing: &Standing) {
         Some(shortened(phase, standing))
     });
     let past = Plan { phases: done.collect(), ..plan.clone() };
-    let _ = carry_out(&past, engine, &Control::default(), &mut NoReferee, &mut Nobody);
+    let _ = carry_out(&past, engine, Box::new(NoWitness), &Control::default(), &mut NoReferee, &mut Nobody);
 }
 
 /// A phase as far as it had come.

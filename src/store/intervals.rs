@@ -4,10 +4,11 @@ use sqlx::SqliteConnection;
 
 use super::rows::{self, signed};
 use super::zone_ops::{self, ZoneLatencies};
-use super::{Store, StoreError, runs};
+use super::{Store, StoreError, runs, surroundings};
 use crate::model::histogram::{LatencyHistogram, Precision};
 use crate::model::interval::{Interval, PhaseSums, Sample};
 use crate::model::run::{Run, RunId};
+use crate::model::surroundings::Surroundings;
 
 /// One thing to be stored.
 #[derive(Debug, Clone, Copy)]
@@ -25,6 +26,8 @@ pub enum Entry<'a> {
     },
     /// A run's state, progress, phases, verdict.
     Run(&'a Run),
+    /// What surrounds a run.
+    Surroundings(RunId, &'a Surroundings),
 }
 
 /// The latencies of one phase, summed; those of what it did not do are empty.
@@ -67,6 +70,7 @@ impl Store {
                 Entry::Interval(run, interval) => insert(&mut transaction, run, interval).await?,
                 Entry::PhaseSums { run, phase, sums } => store_sums(&mut transaction, run, phase, sums).await?,
                 Entry::Run(run) => runs::update(&mut transaction, run).await?,
+                Entry::Surroundings(run, what) => surroundings::put(&mut transaction, run, what).await?,
             }
         }
         transaction.commit().await?;
@@ -138,7 +142,7 @@ impl Store {
                     SUM(read_ios) AS read_ios, SUM(read_bytes) AS read_bytes, SUM(write_ios) AS write_ios,
                     SUM(write_bytes) AS write_bytes, SUM(errors) AS errors, NULL AS read_lat, NULL AS write_lat,
                     SUM(flush_ios) AS flush_ios, NULL AS flush_lat, SUM(trim_ios) AS trim_ios,
-                    SUM(trim_bytes) AS trim_bytes, NULL AS trim_lat, NULL AS ramp
+                    SUM(trim_bytes) AS trim_bytes, NULL AS trim_lat, NULL AS ramp, NULL AS seen
              FROM intervals WHERE run = (SELECT key FROM runs WHERE id = ?) AND ramp IS NULL GROUP BY phase ORDER BY phase",
         )
         .bind(run.to_string())
@@ -192,8 +196,9 @@ impl Store {
 async fn insert(connection: &mut SqliteConnection, run: RunId, interval: &Interval) -> Result<(), StoreError> {
     sqlx::query(
         "INSERT INTO intervals (run, seq, phase, t_ns, duration_ns, read_ios, read_bytes, write_ios, write_bytes,
-                                errors, read_lat, write_lat, flush_ios, flush_lat, trim_ios, trim_bytes, trim_lat, ramp)
-         VALUES ((SELECT key FROM runs WHERE id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                                errors, read_lat, write_lat, flush_ios, flush_lat, trim_ios, trim_bytes, trim_lat, ramp,
+                                seen)
+         VALUES ((SELECT key FROM runs WHERE id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )
     .bind(run.to_string())
     .bind(signed(interval.seq))
@@ -213,6 +218,7 @@ async fn insert(connection: &mut SqliteConnection, run: RunId, interval: &Interv
     .bind(interval.trim.as_ref().map(|tally| signed(tally.bytes.0)))
     .bind(interval.trim.as_ref().map(|tally| tally.lat.encode()))
     .bind(interval.ramp.then_some(1_i64))
+    .bind(interval.seen.as_ref().map(|seen| seen.pack()))
     .execute(&mut *connection)
     .await?;
     zone_ops::insert(connection, run, interval.seq, &interval.zone_ops).await

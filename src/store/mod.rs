@@ -12,6 +12,7 @@ mod intervals;
 mod rows;
 mod runs;
 mod standing;
+mod surroundings;
 mod zone_ops;
 
 use std::path::Path;

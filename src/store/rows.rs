@@ -13,6 +13,8 @@ use crate::model::interval::{Interval, Tally, ZoneTallies};
 use crate::model::profile::Profile;
 use crate::model::recording::Recording;
 use crate::model::run::{PhaseOutcome, Run, RunId, RunState};
+use crate::model::seen::Seen;
+use crate::model::surroundings::Surroundings;
 use crate::model::units::{Bytes, Nanos};
 
 /// An unsigned number as SQLite's signed one. 2^63 bytes are 9 EB and 2^63 ns are 292 years: what is
@@ -82,6 +84,7 @@ pub fn run(row: &SqliteRow) -> Result<Run, StoreError> {
         verdict: optional_json_column(row, "verdict")?,
         options: json_column(row, "options")?,
         life: json_column(row, "life")?,
+        surroundings: Surroundings::default(),
     })
 }
 
@@ -97,6 +100,7 @@ pub fn phase(row: &SqliteRow) -> Result<PhaseOutcome, StoreError> {
         started_t_ms: optional_unsigned(row, "started_t_ms")?,
         ended_t_ms: optional_unsigned(row, "ended_t_ms")?,
         ended_by: row.try_get("ended_by")?,
+        seen: optional_json_column(row, "seen")?,
     })
 }
 
@@ -112,6 +116,13 @@ fn rare_tally(row: &SqliteRow, ios: &str, bytes: Option<&str>, lat: &str) -> Res
     let Some(ios) = optional_unsigned(row, ios)? else { return Ok(None) };
     let bytes = bytes.map(|column| optional_unsigned(row, column)).transpose()?.flatten().unwrap_or(0);
     Ok(Some(Box::new(Tally { ios, bytes: Bytes(bytes), lat: histogram(row, lat, Precision::Interval)? })))
+}
+
+/// What others than the engine saw of an interval.
+fn seen(row: &SqliteRow) -> Result<Option<Box<Seen>>, StoreError> {
+    let Some(bytes) = row.try_get::<Option<&[u8]>, _>("seen")? else { return Ok(None) };
+    let unpacked = Seen::unpack(bytes).map_err(|error| StoreError::Row { what: "interval", why: error.to_string() })?;
+    Ok(Some(Box::new(unpacked)))
 }
 
 /// A row of `intervals`.
@@ -138,5 +149,6 @@ pub fn interval(row: &SqliteRow) -> Result<Interval, StoreError> {
         // They are in a table of their own.
         zone_ops: ZoneTallies::new(),
         ramp: optional_unsigned(row, "ramp")?.is_some(),
+        seen: seen(row)?,
     })
 }

@@ -60,12 +60,13 @@ impl Store {
         let Some(row) = row else { return Ok(None) };
         let mut run = rows::run(&row)?;
         self.load_phases(&mut run).await?;
+        run.surroundings = self.surroundings(id).await?;
         Ok(Some(run))
     }
 
     async fn load_phases(&self, run: &mut Run) -> Result<(), StoreError> {
         let rows = sqlx::query(
-            "SELECT phase, started_t_ms, ended_t_ms, ended_by FROM phases
+            "SELECT phase, started_t_ms, ended_t_ms, ended_by, seen FROM phases
              WHERE run = (SELECT key FROM runs WHERE id = ?) ORDER BY phase",
         )
         .bind(run.id.to_string())
@@ -75,7 +76,7 @@ impl Store {
         Ok(())
     }
 
-    /// Runs, newest first.
+    /// Runs, newest first, each without what surrounds it.
     ///
     /// # Errors
     /// What SQLite said.
@@ -169,15 +170,16 @@ pub(super) async fn update(connection: &mut sqlx::SqliteConnection, run: &Run) -
     .await?;
     for phase in &run.phases {
         sqlx::query(
-            "INSERT INTO phases (run, phase, started_t_ms, ended_t_ms, ended_by)
-             VALUES ((SELECT key FROM runs WHERE id = ?1), ?2, ?3, ?4, ?5)
-             ON CONFLICT (run, phase) DO UPDATE SET started_t_ms = ?3, ended_t_ms = ?4, ended_by = ?5",
+            "INSERT INTO phases (run, phase, started_t_ms, ended_t_ms, ended_by, seen)
+             VALUES ((SELECT key FROM runs WHERE id = ?1), ?2, ?3, ?4, ?5, ?6)
+             ON CONFLICT (run, phase) DO UPDATE SET started_t_ms = ?3, ended_t_ms = ?4, ended_by = ?5, seen = ?6",
         )
         .bind(run.id.to_string())
         .bind(phase.phase)
         .bind(phase.started_t_ms.map(signed))
         .bind(phase.ended_t_ms.map(signed))
         .bind(&phase.ended_by)
+        .bind(phase.seen.as_deref().map(json).transpose()?)
         .execute(&mut *connection)
         .await?;
     }

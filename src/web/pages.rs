@@ -22,6 +22,7 @@ use crate::model::options::RunOptions;
 use crate::model::parameters::FieldError;
 use crate::model::profile::Profile;
 use crate::model::run::{RefusedReason, Run, RunId, RunRequest};
+use crate::model::tunable::Tunables;
 use crate::scheduler::{Order, SubmitError, now_ms};
 use crate::store::RunFilter;
 
@@ -198,7 +199,8 @@ fn request_of(
     confirm: Option<String>,
 ) -> Result<RunRequest, Vec<FieldError>> {
     let (parameters, options) = parted(given);
-    Ok(RunRequest { drive: drive.to_owned(), profile, parameters, options: RunOptions::read(&options)?, confirm })
+    let (drive, options, tunables) = (drive.to_owned(), RunOptions::read(&options)?, Tunables::new());
+    Ok(RunRequest { drive, profile, parameters, options, tunables, confirm })
 }
 
 async fn plan(State(state): State<AppState>, Path(id): Path<String>, Query(pairs): Query<Pairs>) -> Page {

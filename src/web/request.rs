@@ -9,6 +9,7 @@ use crate::model::options::RunOptions;
 use crate::model::parameters::FieldError;
 use crate::model::profile::Profile;
 use crate::model::run::RunRequest;
+use crate::model::tunable::{self, Tunables};
 
 /// Largest body that is read, bytes. A run request takes a few hundred.
 pub const MAX_BODY_BYTES: usize = 64 * 1024;
@@ -103,15 +104,27 @@ pub fn submission(mut body: Map<String, Value>) -> Result<Submission, Problem> {
             false
         }
     };
+    let tunables = match body.remove("tunables") {
+        None | Some(Value::Null) => Tunables::new(),
+        Some(Value::Object(given)) => tunable::read(&given).unwrap_or_else(|wrong| {
+            errors.extend(wrong);
+            Tunables::new()
+        }),
+        Some(_) => {
+            errors.push(FieldError::new("tunables", "must be an object: settings by the names that sysfs gives them"));
+            Tunables::new()
+        }
+    };
     for name in body.keys() {
         errors.push(FieldError::new(
             name.as_str(),
-            "is not a field of a run; it has drive, profile, parameters, options, confirm, dry_run",
+            "is not a field of a run; it has drive, profile, parameters, options, tunables, confirm, dry_run",
         ));
     }
     match profile {
         Some(profile) if errors.is_empty() => {
-            Ok(Submission { request: RunRequest { drive, profile, parameters, options, confirm }, dry_run })
+            let request = RunRequest { drive, profile, parameters, options, confirm, tunables };
+            Ok(Submission { request, dry_run })
         }
         _ => Err(Problem::fields(errors)),
     }
@@ -202,7 +215,11 @@ mod tests {
             fields(json!({ "drive": "", "profile": "smr-fast", "parameters": [] })),
             ["drive", "profile", "parameters"]
         );
-        assert!(fields(json!({ "drive": "sda", "profile": "inspect", "confirm": null })).is_empty());
+        assert_eq!(
+            fields(json!({ "drive": "sda", "profile": "inspect", "tunables": { "nomerges": 7, "depth": 1 } })),
+            ["tunables.depth", "tunables.nomerges"]
+        );
+        assert!(fields(json!({ "drive": "sda", "profile": "inspect", "confirm": null, "tunables": {} })).is_empty());
     }
 
     #[test]

@@ -5,6 +5,7 @@ use super::build::TargetZones;
 use super::words::{BS, FLOOR_S, IODEPTH, OFFSET_BYTES, SIZE_BYTES};
 use crate::model::parameters::{Parameter, Reader, bytes_of_text};
 use crate::model::plan::{Action, Gate, Phase, PhaseRole};
+use crate::model::tunable::Tunables;
 use crate::model::units::{Bytes, GIB, KIB, MIB};
 use crate::model::workload::{Rw, Workload};
 
@@ -217,6 +218,7 @@ pub fn phase(name: impl Into<String>, purpose: impl Into<String>, role: PhaseRol
         gate: Gate::Always,
         early_stop: false,
         action,
+        tunables: Tunables::new(),
         bytes_to_write: None,
         estimated_s: 0,
     }

@@ -18,6 +18,7 @@ use crate::model::plan::{Action, Phase, Plan};
 use crate::model::profile::{Pace, Profile, Target, build};
 use crate::model::recording::{Basis, Evidence, Points, Recording, RecordingState};
 use crate::model::run::{Life, PhaseOutcome, Progress, Run, RunId, RunState, StopReason};
+use crate::model::surroundings::Surroundings;
 use crate::model::{Bytes, Nanos};
 
 /// The present of all samples: 2026-11-30 18:30 UTC.
@@ -326,6 +327,7 @@ pub fn plan(drive: &Drive, profile: Profile) -> Plan {
         losses: if destructive { losses } else { Vec::new() },
         confirm_phrase: if destructive { drive.confirm_phrase() } else { None },
         notes: vec!["USB passes one request at a time: queue depths above 1 will not be faster.".to_owned()],
+        tunables: std::collections::BTreeMap::new(),
     }
 }
 
@@ -347,6 +349,7 @@ pub fn run(drive: &Drive, profile: Profile, phases_done: usize) -> Run {
             } else {
                 (index < phases_done).then(|| "its time was over".to_owned())
             },
+            seen: None,
         });
         if !left_out {
             t_ms += if index < phases_done { length } else { length / 3 };
@@ -377,6 +380,7 @@ pub fn run(drive: &Drive, profile: Profile, phases_done: usize) -> Run {
             last_seq: t_ms / 1_000,
         },
         phases,
+        surroundings: Surroundings::default(),
         verdict: (done && profile == Profile::SmrQuick).then(shingled),
         plan,
         options: RunOptions::default(),
