@@ -205,7 +205,12 @@ fn child(engine: &str, path: &Path, rw: &str, iodepth: u32, seconds: u64) {
     let parameters =
         json!({ "rw": rw, "norandommap": true, "bs": "4k", "iodepth": iodepth, "runtime": seconds, "size": LEN });
     let Value::Object(parameters) = parameters else { panic!("an object") };
-    let target = Target { capacity: drive.capacity_bytes, logical_block: drive.logical_block_bytes, pace: Pace::FLASH, zones: None };
+    let target = Target {
+        capacity: drive.capacity_bytes,
+        logical_block: drive.logical_block_bytes,
+        pace: Pace::FLASH,
+        zones: None,
+    };
     let built = build(Profile::Custom, &parameters, target).unwrap();
     let plan = Plan {
         profile: Profile::Custom,
