@@ -246,7 +246,7 @@ impl Backend {
         if device::zones::is_zoned(drive) && !device::zones::kernel_has_it(drive) {
             return Err(NoZones::NotZoned(format!(
                 "{} has zones, but this kernel has it as an ordinary disk and offers no zone operations on it, as Linux \
-                 does with host-aware disks since 6.9: an older kernel does",
+                 does with host-aware disks since 6.8: an older kernel does",
                 drive.title()
             )));
         }

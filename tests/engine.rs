@@ -10,9 +10,10 @@ use drivescope::model::drive::{Drive, DriveId};
 use drivescope::model::interval::Interval;
 use drivescope::model::plan::Plan;
 use drivescope::model::profile::{Pace, Profile, Target, build};
-use drivescope::model::units::{Bytes, MIB};
+use drivescope::model::units::{Bytes, MIB, Nanos};
+use drivescope::model::zone::ZoneOp;
 use drivescope::probe::control::{Control, Order};
-use drivescope::probe::engine::Engine;
+use drivescope::probe::engine::{Completion, Engine, Io, Op, Source, Step};
 use drivescope::probe::event::{EventSink, ProbeEvent};
 use drivescope::probe::psync::PsyncEngine;
 use drivescope::probe::referee::NoReferee;
@@ -128,12 +129,16 @@ impl Bench {
         self.run_into(Collected::default(), plan, control)
     }
 
+    fn engine(&self, claim: Claimed, seed: u64) -> Box<dyn Engine> {
+        match self.kind {
+            Kind::Uring => Box::new(UringEngine::new(claim, seed)),
+            Kind::Ring => Box::new(RingEngine::new(claim, seed)),
+            Kind::Psync => Box::new(PsyncEngine::new(claim, seed)),
+        }
+    }
+
     fn run_into(&self, mut collected: Collected, plan: &Plan, control: &Control) -> (Collected, Outcome) {
-        let mut engine: Box<dyn Engine> = match self.kind {
-            Kind::Uring => Box::new(UringEngine::new(self.claim(), plan.randseed)),
-            Kind::Ring => Box::new(RingEngine::new(self.claim(), plan.randseed)),
-            Kind::Psync => Box::new(PsyncEngine::new(self.claim(), plan.randseed)),
-        };
+        let mut engine = self.engine(self.claim(), plan.randseed);
         let outcome = carry_out(plan, engine.as_mut(), Box::new(NoWitness), control, &mut NoReferee, &mut collected);
         (collected, outcome)
     }
@@ -347,5 +352,60 @@ fn a_rate_holds_it_back_and_a_ramp_is_marked() {
         let rest: u64 =
             collected.intervals.iter().filter(|interval| !interval.ramp).map(|interval| interval.read.ios).sum();
         assert!(ramp >= 150 && rest == counted, "{ramp} {rest} {counted}");
+    }
+}
+
+/// Asks for these, and keeps how they ended.
+struct Script {
+    ios: Vec<Io>,
+    ended: Vec<Completion>,
+}
+
+impl Source for Script {
+    fn next(&mut self, _now: Nanos) -> Step {
+        self.ios.pop().map_or(Step::Finished, Step::Issue)
+    }
+
+    fn complete(&mut self, completion: &Completion) {
+        self.ended.push(*completion);
+    }
+
+    fn tick(&mut self, now: Nanos) -> Nanos {
+        now + Nanos::from_secs(1)
+    }
+}
+
+#[test]
+fn a_zone_operation_on_what_has_no_zones_is_a_failed_completion_and_holds_up_nothing() {
+    for (kind, depth) in ALL.into_iter().flat_map(|kind| [(kind, 1), (kind, 4)]) {
+        let bench = Bench::new(kind, MIB);
+        let mut ios = Vec::new();
+        for nth in 0..50 {
+            ios.push(Io { op: Op::Read, offset: nth * 4096, len: 4096 });
+            ios.push(Io { op: Op::Zone(ZoneOp::ALL[usize::try_from(nth).unwrap() % 5]), offset: 0, len: 0 });
+        }
+        let mut script = Script { ios, ended: Vec::new() };
+        bench.engine(bench.claim(), 1).run(depth, 4096, &mut script).unwrap();
+        assert_eq!(script.ended.len(), 100, "{kind:?}");
+        for ended in &script.ended {
+            match ended.io.op {
+                // ENOTTY of the file, or EOPNOTSUPP of ours.
+                Op::Zone(_) => assert!(matches!(ended.result, Err(25 | 95)), "{kind:?} {ended:?}"),
+                _ => assert_eq!(ended.result, Ok(4096), "{kind:?} {ended:?}"),
+            }
+            assert!(ended.completed >= ended.issued);
+        }
+    }
+}
+
+#[test]
+fn what_was_claimed_for_reading_is_not_reset() {
+    for kind in ALL {
+        let bench = Bench::new(kind, MIB);
+        let claim = device::check(&bench.root, &bench.target, false, &[]).unwrap().claim().unwrap();
+        let ios = vec![Io { op: Op::Zone(ZoneOp::Reset), offset: 0, len: 0 }];
+        let mut script = Script { ios, ended: Vec::new() };
+        bench.engine(claim, 1).run(1, 4096, &mut script).unwrap();
+        assert_eq!(script.ended[0].result, Err(9), "{kind:?}: EBADF");
     }
 }

@@ -51,6 +51,15 @@ fn a_drive_that_takes_writes_only_at_pointers_is_offered_these_and_no_other_writ
 fn a_drive_without_zones_is_refused_with_the_reason() {
     let dir = scratch();
     let service = Service::simulated(dir.path());
+    let page = |drive: &str| {
+        let id = service.drive(drive)["id"].as_str().unwrap().to_owned();
+        service.get(&format!("/drives/{id}/runs/new?profile=zones")).text
+    };
+    assert!(page("sim-cmr-14tb").contains("it has no zones that a host can see"));
+    let managed = page("sim-hm-15tb");
+    let zones = managed.split("profile=zones").nth(1).unwrap().split("</li>").next().unwrap();
+    assert!(!zones.contains("Not now"), "{zones}");
+    assert!(managed.contains("it takes writes only at write pointers"), "the other profiles are refused");
     let refused = ask(&service, "sim-cmr-14tb", "zones", &json!({})).problem(422);
     assert_eq!(refused["errors"][0]["field"], "profile", "{refused}");
     assert!(refused["errors"][0]["detail"].as_str().unwrap().contains("has no zones that a host can see"), "{refused}");

@@ -22,7 +22,7 @@ pub fn report_from(claim: &Claimed, from: Bytes) -> io::Result<Vec<Zone>> {
 /// Does `op` to the zone that begins at byte `start`. A report is [`report_from`]'s, and is refused here.
 ///
 /// # Errors
-/// What the kernel said, see [`ioctl`](super::ioctl); `EOPNOTSUPP` for what the kernel does not have as a zoned device.
+/// What the kernel said, see [`ioctl`]; `EOPNOTSUPP` for what the kernel does not have as a zoned device.
 pub fn manage(claim: &ClaimedDrive, op: ZoneOp, start: Bytes) -> io::Result<()> {
     let action = match op {
         ZoneOp::Reset => ZoneAction::Reset,

@@ -203,6 +203,8 @@ pub enum RefusedReason {
     },
     /// A plain random write would fail: it takes writes only at write pointers.
     SequentialOnly,
+    /// It has no zones that the host can write, and the profile is about these.
+    NoZones,
     /// The target is no block device or regular file.
     NotATarget {
         /// What it is.
@@ -284,6 +286,7 @@ impl RefusedReason {
                 "run the zones profile, or custom with zonemode zbd, which write at the pointers; inspect only reads"
                     .into()
             }
+            Self::NoZones => "choose another profile; this one is for host-aware, host-managed and ZNS drives".into(),
             Self::NotATarget { .. } => "name a drive of the inventory, or a regular file".into(),
             Self::OwnFile => "name another file".into(),
             Self::RecordedHost => "start the service without --sysroot to probe this host's drives".into(),
@@ -316,6 +319,7 @@ impl fmt::Display for RefusedReason {
             Self::SequentialOnly => {
                 f.write_str("it takes writes only at write pointers, so a plain random write would fail")
             }
+            Self::NoZones => f.write_str("it has no zones that a host can see"),
             Self::NotATarget { what } => write!(f, "it is {what}"),
             Self::OwnFile => f.write_str("it is one of the service's own files"),
             Self::FileNotAllowed { path, allowed } if allowed.is_empty() => {

@@ -90,7 +90,7 @@ fn limit(zones: usize) -> u64 {
     u64::try_from(zones).unwrap_or(u64::MAX)
 }
 
-/// As a kernel before 6.9 would have it, to which host-aware disks were zoned ones.
+/// As a kernel before 6.8 would have it, to which host-aware disks were zoned ones.
 fn queue_zoned(preset: &Preset) -> &'static str {
     match preset.zones.map(|zones| zones.model) {
         None => "none",

@@ -114,32 +114,49 @@ async fn rescan(State(state): State<AppState>) -> Page {
     Ok(Redirect::to("/").into_response())
 }
 
-/// What speaks against reading from, and against writing to, a drive now.
-fn foreseen(state: &AppState, drive: &Drive, attached: bool) -> (Vec<RefusedReason>, Vec<RefusedReason>) {
-    if attached {
-        (state.handle.foresee(drive, false), state.handle.foresee(drive, true))
-    } else {
-        let gone = vec![RefusedReason::Changed { what: "it is not attached now".to_owned() }];
-        (gone.clone(), gone)
-    }
+/// What speaks against using a drive now.
+struct Foreseen {
+    reading: Vec<RefusedReason>,
+    writing: Vec<RefusedReason>,
+    writing_at_pointers: Vec<RefusedReason>,
 }
 
-fn choices<'a>(reading: &'a [RefusedReason], writing: &'a [RefusedReason]) -> Vec<ProfileChoice<'a>> {
-    Profile::ALL
-        .into_iter()
-        .map(|profile| {
-            let refused = if profile.writes() == Some(true) { writing } else { reading };
-            ProfileChoice { profile, refused }
-        })
-        .collect()
+impl Foreseen {
+    fn of(state: &AppState, drive: &Drive, attached: bool) -> Self {
+        if !attached {
+            let gone = vec![RefusedReason::Changed { what: "it is not attached now".to_owned() }];
+            return Self { reading: gone.clone(), writing: gone.clone(), writing_at_pointers: gone };
+        }
+        let writing = state.handle.foresee(drive, true);
+        let mut writing_at_pointers = writing.clone();
+        writing_at_pointers.retain(|reason| *reason != RefusedReason::SequentialOnly);
+        if !state.handle.is_zoned(drive) {
+            writing_at_pointers.push(RefusedReason::NoZones);
+        }
+        Self { reading: state.handle.foresee(drive, false), writing, writing_at_pointers }
+    }
+
+    fn choices(&self) -> Vec<ProfileChoice<'_>> {
+        Profile::ALL
+            .into_iter()
+            .map(|profile| {
+                let refused = match profile.writes() {
+                    _ if profile == Profile::Zones => &self.writing_at_pointers,
+                    Some(true) => &self.writing,
+                    _ => &self.reading,
+                };
+                ProfileChoice { profile, refused }
+            })
+            .collect()
+    }
 }
 
 async fn drive(State(state): State<AppState>, Path(id): Path<String>) -> Page {
     let (drive, attached) = state.drive(&id).await.map_err(on_page(&state))?;
     let filter = RunFilter { drive: Some(drive.id), limit: RUNS_OF_A_DRIVE, ..RunFilter::default() };
     let runs = state.store.runs(filter).await.map_err(on_page(&state))?;
-    let (reading, writing) = foreseen(&state, &drive, attached);
-    let profiles = choices(&reading, &writing);
+    let foreseen = Foreseen::of(&state, &drive, attached);
+    let profiles = foreseen.choices();
     let inventory = state.handle.inventory();
     let reports: Vec<_> = drive.pages.ids().filter_map(|id| state.handle.page(&drive, id)).collect();
     let last = state.handle.last_zones(drive.id);
@@ -177,8 +194,8 @@ async fn new_run(State(state): State<AppState>, Path(id): Path<String>, Query(pa
 
 async fn form(state: &AppState, id: &str, pairs: Pairs, errors: &[FieldError]) -> Page {
     let (drive, attached) = state.drive(id).await.map_err(on_page(state))?;
-    let (reading, writing) = foreseen(state, &drive, attached);
-    let profiles = choices(&reading, &writing);
+    let foreseen = Foreseen::of(state, &drive, attached);
+    let profiles = foreseen.choices();
     let inventory = state.handle.inventory();
     let chosen = chosen(&pairs);
     let given = parameters_of_form(pairs);
