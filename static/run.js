@@ -55,7 +55,7 @@ function paintSoon() {
 
 // What the sections of the page show. The page itself may be older than the first answer of the API.
 let shown = `${document.body.dataset.state} ${document.body.dataset.phase}`;
-const gist = (r) => `${r.state} ${r.progress.phase} ${r.phases.length} ${r.stalled} ${Boolean(r.verdict)}`;
+const gist = (r) => `${r.state} ${r.progress.phase} ${r.phases.length} ${r.stalled} ${Boolean(r.verdict)} ${r.kernel_log.length} ${r.conditions?.taken_at_ms} ${r.conditions?.changed.filter((change) => change.restored).length}`;
 
 function takeRun(next) {
   const first = run === null;
