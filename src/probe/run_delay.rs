@@ -8,7 +8,8 @@
 //!   without waiting: the same.
 //!
 //! The files are kept open and read anew; a new worker costs an open. A worker that comes and goes between two looks
-//! is not counted.
+//! is not counted; nor are those of io_uring in a container that counts threads for itself, as their names carry the host's
+//! number.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -116,7 +117,7 @@ pub enum Helpers {
 pub struct RunDelays {
     own: Option<ThreadClock>,
     helpers: Helpers,
-    /// `iou-wrk-N` and this process's other threads by id; those that are none are remembered as `None`.
+    /// This process's threads by id; those that are no worker of ours are remembered as `None`.
     of_rings: BTreeMap<String, Option<ThreadClock>>,
     worker_name: String,
 }
