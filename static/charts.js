@@ -101,6 +101,7 @@ export class Charts {
             const data = series.markArea.data.map(([from, to]) => [{ ...from, itemStyle: { color: from.shade ? a : b } }, to]);
             return { id: 'phases', markArea: { silent: true, data, label: { color: muted, fontFamily: font, fontSize: 11, position: 'insideTop' } } };
           }
+          if (series.id === 'spoilt') return { id: 'spoilt', markArea: { itemStyle: { color: colour('--undecided'), opacity: 0.22 } } };
           const main = side[series.id.split('_')[0]];
           return { id: series.id, itemStyle: { color: main }, lineStyle: { color: main } };
         }),
@@ -117,12 +118,16 @@ export class Charts {
 
   /** New data, and a legend of those curves only that have any. */
   paint(points) {
+    const spoilt = points.spoilt().map(([from, to]) => [{ xAxis: from }, { xAxis: to }]);
     for (const { id, option, view } of this.charts) {
-      const curves = option.series.filter((series) => series.id !== 'phases');
+      const curves = option.series.filter((series) => !['phases', 'spoilt'].includes(series.id));
       const used = curves.filter((series) => points.has(series.id));
       view.setOption({
         legend: { data: used.map((series) => series.name) },
-        series: curves.map((series) => ({ id: series.id, data: points.series(series.id) })),
+        series: [
+          ...curves.map((series) => ({ id: series.id, data: points.series(series.id) })),
+          { id: 'spoilt', markArea: { data: spoilt } },
+        ],
       }, { lazyUpdate: true });
       const now = document.querySelector(`[data-chart-now="${id}"]`);
       const last = points.newest;

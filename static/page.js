@@ -15,6 +15,10 @@ export function showRun(run) {
   say('remaining', over(run.state) ? '–' : progress.remaining_s == null ? 'not known' : seconds(progress.remaining_s));
   say('read', bytes(progress.read_bytes));
   say('written', bytes(progress.written_bytes));
+  if (run.temperature_celsius) {
+    say('temperature', `${run.temperature_celsius.latest.toFixed(1)}\u00a0°C`);
+    say('temperature-max', `${run.temperature_celsius.max.toFixed(1)}\u00a0°C`);
+  }
   say('phase', run.plan?.phases?.[progress.phase]?.name ?? '–');
   if (run.verdict) {
     // At once and as text; the evidence follows when the section is fetched anew.
@@ -39,6 +43,7 @@ export function showPoints(points, phaseNames) {
   say('rate', sum('mb_per_s') == null ? 'no I/O' : `${figure(sum('mb_per_s'))} MB/s`);
   say('iops', figure(sum('iops')));
   say('p99', longest.length ? latency(Math.max(...longest)) : '–');
+  document.querySelectorAll('[data-spoilt]').forEach((key) => { key.hidden = !points.spoilt().length; });
   const body = document.querySelector('[data-run-intervals]');
   // Rows are kept and only their text changes: neither the place of a scroll nor a selection jumps.
   const rows = points.last.slice().reverse();
@@ -49,7 +54,9 @@ export function showPoints(points, phaseNames) {
     for (const side of ['read', 'write']) {
       cells.push(figure(point[`${side}_mb_per_s`]), figure(point[`${side}_iops`]), latency(point[`${side}_p50_ms`]), latency(point[`${side}_p99_ms`]));
     }
-    cells.push(point.errors);
+    const spoilt = point.spoilt ? ' spoilt' : '';
+    const waited = point.waited == null ? '–' : `${(point.waited * 100).toFixed(1)}\u00a0%${spoilt}`;
+    cells.push(point.errors, point.device_ios == null ? '–' : count(point.device_ios), waited);
     cells.forEach((text, cell) => { if (row.cells[cell].textContent !== String(text)) row.cells[cell].textContent = text; });
   });
 }
@@ -59,7 +66,7 @@ function newRow(body) {
   const head = document.createElement('th');
   head.scope = 'row';
   row.append(head);
-  for (let cell = 1; cell < 12; cell += 1) row.insertCell();
+  for (let cell = 1; cell < 14; cell += 1) row.insertCell();
   row.cells[2].className = 'word';
   return row;
 }

@@ -4,7 +4,11 @@ const BUCKET = 8;
 
 /** One interval of the API as one point: milliseconds, MB/s, and null where nothing completed. */
 function pointOf(interval) {
-  const point = { seq: interval.seq, phase: interval.phase, t: interval.t_ms, errors: interval.errors };
+  const point = { seq: interval.seq, phase: interval.phase, from: interval.t_ms - interval.duration_ms, t: interval.t_ms, errors: interval.errors };
+  const { seen } = interval;
+  point.device_ios = seen?.device_ios ?? null;
+  point.spoilt = seen?.spoilt ?? false;
+  point.waited = seen?.run_delay_ns == null ? null : seen.run_delay_ns / seen.run_delay_threads / (interval.duration_ms * 1e6 || 1);
   for (const side of ['read', 'write']) {
     const tally = interval[side];
     const some = tally && tally.ios > 0;
@@ -67,6 +71,18 @@ export class Points {
 
   /** `[time, value]` of one figure, the form charts take. */
   series(figure) { return this.all.map((point) => [point.t, point[figure]]); }
+
+  /** Stretches of spoilt intervals, `[from, to]`, neighbours joined. */
+  spoilt() {
+    const stretches = [];
+    for (const point of this.all) {
+      if (!point.spoilt) continue;
+      const last = stretches[stretches.length - 1];
+      if (last && point.from <= last[1] + 1) last[1] = point.t;
+      else stretches.push([point.from, point.t]);
+    }
+    return stretches;
+  }
 
   has(figure) { return this.all.some((point) => point[figure] != null); }
 }

@@ -55,7 +55,10 @@ function paintSoon() {
 
 // What the sections of the page show. The page itself may be older than the first answer of the API.
 let shown = `${document.body.dataset.state} ${document.body.dataset.phase}`;
-const gist = (r) => `${r.state} ${r.progress.phase} ${r.phases.length} ${r.stalled} ${Boolean(r.verdict)} ${r.holds} ${r.waiting_for} ${Math.min(r.errors, 21)}`;
+const gist = (r) => [
+  r.state, r.progress.phase, r.phases.length, r.stalled, Boolean(r.verdict), r.holds, r.waiting_for, Math.min(r.errors, 21),
+  r.kernel_log.length, r.conditions?.taken_at_ms, r.conditions?.changed.filter((change) => change.restored).length,
+].join(' ');
 
 function takeRun(next) {
   const first = run === null;

@@ -187,6 +187,11 @@ fn a_simulated_link_splits_by_its_own_limit_and_its_cache_is_switched_on_and_off
     let change = &over["conditions"]["changed"][0];
     assert_eq!((&change["found"], &change["restored"]), (&json!("write back"), &json!(true)), "{change}");
 
+    // Whoever only reads may have others beside it.
+    let body = json!({ "drive": drive, "profile": "inspect", "tunables": { "cache_type": "write through" } });
+    let problem = service.post("/api/v1/runs", &body).problem(422);
+    assert_eq!(problem["errors"][0]["field"], "tunables.cache_type", "{problem}");
+
     // Flash has no such switch: those phases are left out before anything begins, and that is said.
     let ssd = service.drive("sim-ssd-1tb")["id"].as_str().unwrap().to_owned();
     let body = json!({ "drive": ssd, "profile": "write-cache", "dry_run": true });

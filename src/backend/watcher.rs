@@ -74,3 +74,33 @@ impl LogWatcher {
         Remark::KernelLog(lines, note)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sensor_is_read_for_the_run_and_for_the_intervals() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = SysRoot::recorded(dir.path());
+        let file = |path: &str, text: &str| {
+            let at = root.at(path);
+            std::fs::create_dir_all(at.parent().unwrap()).unwrap();
+            std::fs::write(at, text).unwrap();
+        };
+        file("/sys/block/vda/size", "2048\n");
+        let thermometer = Thermometer::default();
+        let drive = crate::device::scan(&root).drives.remove(0);
+        assert_eq!(Watcher::new(&root, &drive, thermometer.clone()).look_at_temperature(), None, "it has no sensor");
+        file("/sys/block/vda/device/hwmon/hwmon3/name", "drivetemp\n");
+        file("/sys/block/vda/device/hwmon/hwmon3/temp1_input", "38500\n");
+        let mut watcher = Watcher::new(&root, &drive, thermometer.clone());
+        assert_eq!(watcher.look_at_temperature(), Some(Remark::Temperature(38.5)));
+        assert_eq!(thermometer.latest(), Some(38.5));
+        // The drive hangs or is gone: what was read is no longer what is.
+        file("/sys/block/vda/device/hwmon/hwmon3/temp1_input", "");
+        assert_eq!((watcher.look_at_temperature(), thermometer.latest()), (None, None));
+        let Remark::KernelLog(lines, note) = watcher.log().conclude() else { panic!("no log") };
+        assert!(lines.is_empty() && note.is_some_and(|why| why.contains("/dev/kmsg")));
+    }
+}

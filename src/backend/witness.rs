@@ -81,20 +81,4 @@ mod tests {
         thermometer.note(None);
         assert_eq!(thermometer.latest(), None);
     }
-
-    #[test]
-    #[ignore = "prints what a look costs"]
-    fn what_a_look_costs() {
-        let root = crate::device::SysRoot::host();
-        let name = root.block_devices().into_iter().next().unwrap();
-        let drive = crate::device::scan(&root).drives.into_iter().next();
-        let stat = drive.and_then(|drive| BlockStat::open(&root, &drive).0);
-        let counted = stat.is_some();
-        let mut witness = HostWitness::new(stat, Helpers::OfRings, Thermometer::default());
-        let began = std::time::Instant::now();
-        for _ in 0..10_000 {
-            let _ = witness.look(Nanos(0));
-        }
-        println!("{name}, counted {counted}: {:.2} µs a look", began.elapsed().as_secs_f64() * 100.0);
-    }
 }

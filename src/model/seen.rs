@@ -80,7 +80,7 @@ impl DeviceCount {
         self.in_flight = next.in_flight;
     }
 
-    /// Adds its fields to a JSON object.
+    /// Adds its fields to a JSON object; of what most periods have none of, only what there was.
     fn serialize_into<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         map.serialize_entry("device_ios", &self.ios())?;
         map.serialize_entry("device_bytes", &self.bytes())?;
@@ -88,10 +88,16 @@ impl DeviceCount {
         map.serialize_entry("device_read_bytes", &self.read_bytes)?;
         map.serialize_entry("device_write_ios", &self.write_ios)?;
         map.serialize_entry("device_write_bytes", &self.write_bytes)?;
-        map.serialize_entry("device_discard_ios", &self.discard_ios)?;
-        map.serialize_entry("device_discard_bytes", &self.discard_bytes)?;
-        map.serialize_entry("device_flush_ios", &self.flush_ios)?;
-        map.serialize_entry("device_merges", &self.merges)?;
+        for (name, count) in [
+            ("device_discard_ios", self.discard_ios),
+            ("device_discard_bytes", self.discard_bytes.0),
+            ("device_flush_ios", self.flush_ios),
+            ("device_merges", self.merges),
+        ] {
+            if count > 0 {
+                map.serialize_entry(name, &count)?;
+            }
+        }
         map.serialize_entry("device_queue_ms", &self.queue_ms)?;
         map.serialize_entry("device_busy_ms", &self.busy_ms)
     }
@@ -216,6 +222,6 @@ mod tests {
         };
         let json = serde_json::to_value(SeenFigures(&seen, Nanos::from_secs(1))).unwrap();
         assert_eq!((&json["device_ios"], &json["device_bytes"]), (&2048.into(), &(1 << 29).into()));
-        assert_eq!(json.get("run_delay_ns"), None);
+        assert_eq!((json.get("run_delay_ns"), json.get("device_merges")), (None, None));
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::model::histogram::Precision;
 use crate::model::interval::{Interval, PhaseSums, Tally, ZoneTallies};
+use crate::model::seen::Seen;
 use crate::model::units::{Bytes, Nanos};
 use crate::probe::engine::{Completion, Op};
 use crate::probe::witness::Witness;
@@ -26,6 +27,8 @@ pub struct Recorder {
     ramp: bool,
     sums: PhaseSums,
     witness: Option<Box<dyn Witness>>,
+    /// Waits for a CPU that belong to intervals still to be closed.
+    owed: Nanos,
 }
 
 impl Recorder {
@@ -47,6 +50,7 @@ impl Recorder {
             ramp: false,
             sums: PhaseSums::default(),
             witness: None,
+            owed: Nanos(0),
         }
     }
 
@@ -61,6 +65,20 @@ impl Recorder {
         if let Some(witness) = &mut self.witness {
             let _ = witness.look(now);
         }
+        self.owed = Nanos(0);
+    }
+
+    /// What was seen of the interval that ends now.
+    fn look(&mut self, end: Nanos, duration: Nanos) -> Option<Box<Seen>> {
+        let mut seen = self.witness.as_mut()?.look(end);
+        if let Some(delay) = &mut seen.run_delay {
+            // An engine that was kept from the CPU is late, and closes several intervals at once: its wait fills one after
+            // the other, or the first would have all of it and the others would look like a drive that stood still.
+            let whole = self.owed + delay.total;
+            delay.total = whole.min(Nanos(duration.0.saturating_mul(u64::from(delay.threads.max(1)))));
+            self.owed = whole - delay.total;
+        }
+        (!seen.is_empty()).then(|| Box::new(seen))
     }
 
     /// Goes on after interval `last_seq`, which ended at `t` of the run's clock; the engine's clock is at `now`.
@@ -167,11 +185,13 @@ impl Recorder {
     }
 
     fn close(&mut self, end: Nanos) -> Interval {
+        let duration = end - self.began;
+        let seen = self.look(end, duration);
         let interval = Interval {
             seq: self.next_seq,
             phase: self.phase,
             t: self.run_clock(end),
-            duration: end - self.began,
+            duration,
             read: std::mem::replace(&mut self.read, Tally::new(Precision::Interval)),
             write: std::mem::replace(&mut self.write, Tally::new(Precision::Interval)),
             errors: std::mem::take(&mut self.errors),
@@ -179,7 +199,7 @@ impl Recorder {
             trim: self.trim.take(),
             zone_ops: std::mem::take(&mut self.zone_ops),
             ramp: self.ramp,
-            seen: self.witness.as_mut().map(|witness| witness.look(end)).filter(|seen| !seen.is_empty()).map(Box::new),
+            seen,
         };
         self.next_seq += 1;
         self.began = end;
@@ -195,7 +215,7 @@ fn rare(tally: &mut Option<Box<Tally>>, precision: Precision) -> &mut Tally {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::seen::{DeviceCount, Seen};
+    use crate::model::seen::{DeviceCount, RunDelay};
     use crate::probe::engine::Io;
 
     fn done(op: Op, at_ms: u64) -> Completion {
@@ -273,6 +293,24 @@ mod tests {
         let before = recorder.skip_to(Nanos::from_secs(2), Nanos::from_secs(9)).unwrap();
         let (last, _) = recorder.end_phase(Nanos::from_millis(9_400));
         assert_eq!((queued(&before), queued(&last.unwrap())), (300, 400));
+    }
+
+    #[test]
+    fn an_engine_that_was_held_up_for_three_intervals_has_three_that_are_spoilt() {
+        struct Late(Option<RunDelay>);
+        impl Witness for Late {
+            fn look(&mut self, _: Nanos) -> Seen {
+                let nothing = RunDelay { total: Nanos(0), threads: 1 };
+                Seen { run_delay: Some(self.0.take().unwrap_or(nothing)), ..Seen::default() }
+            }
+        }
+        let mut recorder = Recorder::new(Nanos::from_secs(1));
+        recorder.begin_phase(0, Nanos(0));
+        let waited = RunDelay { total: Nanos::from_millis(2_600), threads: 1 };
+        let mut recorder = recorder.with_witness(Box::new(Late(Some(waited))));
+        let now = Nanos::from_secs(4);
+        let spoilt: Vec<_> = std::iter::from_fn(|| recorder.close_if_due(now)).map(|i| i.is_spoilt()).collect();
+        assert_eq!(spoilt, [true, true, true, false]);
     }
 
     #[test]

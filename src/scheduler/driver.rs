@@ -62,7 +62,10 @@ pub async fn start(
         // The pool only refuses work when the runtime is going down.
         tokio::task::spawn_blocking(move || take_inventory(&backend, &verdicts, &Fresh::All)).await.unwrap_or_default()
     };
-    restoring::restore(&backend, &store, &first).await?;
+    if let Err(error) = restoring::restore(&backend, &store, &first).await {
+        // Results can still be looked at, and other drives be probed.
+        tracing::error!(%error, "settings that earlier runs left changed could not be looked up");
+    }
     let (publish, inventory) = watch::channel(Arc::new(first));
     let (publish_verdicts, verdicts_seen) = watch::channel(verdicts);
     let (rescans, asked) = mpsc::channel(COMMANDS);

@@ -8,7 +8,7 @@ use crate::model::parameters::FieldError;
 use crate::model::plan::{Phase, Plan};
 use crate::model::profile::{Built, Pace, Target, build};
 use crate::model::run::{RefusedReason, RunRequest};
-use crate::model::tunable::Tunable;
+use crate::model::tunable::{Tunable, Tunables};
 use crate::model::units::Bytes;
 
 /// A request that could be made into a plan.
@@ -52,6 +52,7 @@ pub fn plan(backend: &Backend, inventory: &Inventory, request: &RunRequest) -> R
     backend.check_tunables(&drive, &request.tunables).map_err(PlanError::Parameters)?;
     leave_out_unsettable(&mut built, &backend.tunables(&drive));
     let destructive = built.phases.iter().any(Phase::destroys);
+    refuse_for_readers(&request.tunables, destructive).map_err(PlanError::Parameters)?;
     let refused = backend.check(&drive, &built.phases);
     let zone_losses = match &report {
         Some(report) => zoned_plan::losses(&drive, report, &built.phases).map_err(PlanError::Parameters)?,
@@ -86,6 +87,15 @@ pub fn plan(backend: &Backend, inventory: &Inventory, request: &RunRequest) -> R
     };
     let appearance = backend.appearance(&drive);
     Ok(Planned { drive, plan, refused, options: request.options.clone(), appearance })
+}
+
+/// A run that only reads may have others beside it, whose data a cache that is switched on could cost.
+fn refuse_for_readers(tunables: &Tunables, destructive: bool) -> Result<(), Vec<FieldError>> {
+    if destructive || !tunables.contains_key(&Tunable::CacheType) {
+        return Ok(());
+    }
+    let problem = "is changed only by a run that writes, which has the drive to itself";
+    Err(vec![FieldError::new("tunables.cache_type", problem)])
 }
 
 /// Leaves out the phases that need a setting which the target does not have, and says so.

@@ -1,10 +1,14 @@
 //! What a service that was killed left changed on drives is put back when the next one starts.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::backend::Backend;
 use crate::model::drive::Inventory;
 use crate::store::{Entry, Store, StoreError};
+
+/// The start of the service waits no longer for one drive: the kernel's usual command timeout is 30 s, with a retry.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Puts back the settings of every run that could not, as far as its drive is here: found by its identity, under whatever name.
 /// The others stay noted for the next start.
@@ -24,7 +28,10 @@ pub async fn restore(backend: &Arc<Backend>, store: &Store, inventory: &Inventor
             backend.restore(&found, &mut conditions);
             conditions
         });
-        let Ok(conditions) = restored.await else { continue };
+        let Ok(Ok(conditions)) = tokio::time::timeout(PATIENCE, restored).await else {
+            tracing::error!(run.id = %run, "a drive did not take its settings back in time; they stay noted");
+            continue;
+        };
         for change in &conditions.changed {
             tracing::info!(
                 run.id = %run, setting = change.tunable.as_str(), found = change.found, restored = change.restored,

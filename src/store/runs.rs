@@ -169,10 +169,12 @@ pub(super) async fn update(connection: &mut sqlx::SqliteConnection, run: &Run) -
     .execute(&mut *connection)
     .await?;
     for phase in &run.phases {
+        // A row holds the phase's histograms too: one that has not changed is left alone.
         sqlx::query(
             "INSERT INTO phases (run, phase, started_t_ms, ended_t_ms, ended_by, seen)
              VALUES ((SELECT key FROM runs WHERE id = ?1), ?2, ?3, ?4, ?5, ?6)
-             ON CONFLICT (run, phase) DO UPDATE SET started_t_ms = ?3, ended_t_ms = ?4, ended_by = ?5, seen = ?6",
+             ON CONFLICT (run, phase) DO UPDATE SET started_t_ms = ?3, ended_t_ms = ?4, ended_by = ?5, seen = ?6
+             WHERE (started_t_ms, ended_t_ms, ended_by, seen) IS NOT (?3, ?4, ?5, ?6)",
         )
         .bind(run.id.to_string())
         .bind(phase.phase)

@@ -145,6 +145,8 @@ fn option(description: &Description, areas: &Value) -> Result<Value, serde_json:
     }
     // Phases hang on a series of their own, so that hiding a curve does not hide them.
     chart = chart.series(Line::new().id("phases").name("phases").symbol(Symbol::None).silent(true));
+    // So does what the host spoilt, over them; which intervals that are, the browser knows from them.
+    chart = chart.series(Line::new().id("spoilt").name("spoilt by the host").symbol(Symbol::None).silent(true));
 
     let mut option = serde_json::to_value(&chart)?;
     if !last {
@@ -156,8 +158,9 @@ fn option(description: &Description, areas: &Value) -> Result<Value, serde_json:
     option["tooltip"]["confine"] = json!(true);
     option["dataZoom"][0]["zoomOnMouseWheel"] = json!("ctrl");
     option["dataZoom"][0]["moveOnMouseWheel"] = json!(false);
-    if let Some(phases) = option["series"].as_array_mut().and_then(|series| series.last_mut()) {
+    if let Some([.., phases, spoilt]) = option["series"].as_array_mut().map(Vec::as_mut_slice) {
         phases["markArea"] = json!({ "silent": true, "data": areas });
+        spoilt["markArea"] = json!({ "silent": true, "data": [] });
     }
     Ok(option)
 }

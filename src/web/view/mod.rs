@@ -8,6 +8,7 @@
 //! | `format` | numbers and times as written on pages |
 //! | `mark` | a shape and a word for every state |
 //! | `says` | what a drive declares, apart from what was measured |
+//! | `seen` | what others than the engine saw of a run |
 //! | `timeline` | phases as segments of a line |
 //! | `zones` | a map of zones over the LBA range |
 //! | `chart` | the three charts of a run as ECharts options |
@@ -25,6 +26,7 @@ pub mod problem;
 pub mod run;
 pub mod runs;
 pub mod says;
+pub mod seen;
 pub mod timeline;
 pub mod zones;
 

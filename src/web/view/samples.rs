@@ -6,6 +6,7 @@ use serde_json::Map;
 use uuid::Uuid;
 
 use crate::model::approx::{f64_of, u64_of};
+use crate::model::conditions::{Change, Condition, Conditions};
 use crate::model::drive::{
     BlockDeviceCharacteristics, Content, Declared, DeviceKind, Drive, DriveId, Fact, Host, Identity, IdentityBasis,
     Inventory, LeftOut, Partition, QueueLimits, Reading, Rotation, Transport, Unknown, Usage, ZonedField,
@@ -18,7 +19,10 @@ use crate::model::plan::{Action, Phase, Plan};
 use crate::model::profile::{Pace, Profile, Target, build};
 use crate::model::recording::{Basis, Evidence, Points, Recording, RecordingState};
 use crate::model::run::{Life, PhaseOutcome, Progress, Run, RunId, RunState, StopReason};
-use crate::model::surroundings::Surroundings;
+use crate::model::seen::PhaseSeen;
+use crate::model::split::{Fate, Limit, LimitOwner, Split};
+use crate::model::surroundings::{KernelLine, Surroundings, Temperature};
+use crate::model::tunable::{Tunable, WRITE_BACK, WRITE_THROUGH};
 use crate::model::{Bytes, Nanos};
 
 /// The present of all samples: 2026-11-30 18:30 UTC.
@@ -349,7 +353,7 @@ pub fn run(drive: &Drive, profile: Profile, phases_done: usize) -> Run {
             } else {
                 (index < phases_done).then(|| "its time was over".to_owned())
             },
-            seen: None,
+            seen: (!left_out).then(|| Box::new(seen())),
         });
         if !left_out {
             t_ms += if index < phases_done { length } else { length / 3 };
@@ -380,11 +384,68 @@ pub fn run(drive: &Drive, profile: Profile, phases_done: usize) -> Run {
             last_seq: t_ms / 1_000,
         },
         phases,
-        surroundings: Surroundings::default(),
+        surroundings: surroundings(),
         verdict: (done && profile == Profile::SmrQuick).then(shingled),
         plan,
         options: RunOptions::default(),
         life: Life::default(),
+    }
+}
+
+/// What was seen of a phase whose requests were split.
+fn seen() -> PhaseSeen {
+    let mut seen = PhaseSeen {
+        intervals: 60,
+        spoilt_intervals: 2,
+        asked_ios: 100,
+        asked_bytes: Bytes(100 << 20),
+        device_intervals: 60,
+        device_ios: 400,
+        device_bytes: Bytes(100 << 20),
+        device_queue_ms: 3_100,
+        ..PhaseSeen::default()
+    };
+    seen.split = Some(Split {
+        fate: Fate::Split,
+        asked_mean_bytes: Bytes(1 << 20),
+        device_mean_bytes: Bytes(256 << 10),
+        parts: 4.0,
+        limit: Some(Limit::MaxHwSectors),
+        limit_bytes: Some(Bytes(256 << 10)),
+        owner: Some(LimitOwner::Usb),
+        sentence: "Requests of 1.0 MiB reached the device as 4 of 256.0 KiB each: max_hw_sectors_kb is 256.".to_owned(),
+    });
+    seen
+}
+
+/// Conditions, a temperature and a kernel's log that tries to be a page.
+fn surroundings() -> Surroundings {
+    let condition = |name: &str, value: Option<&str>| Condition {
+        name: name.to_owned(),
+        value: value.map(str::to_owned),
+        unknown: value.is_none().then(|| "this host or device has no such source".to_owned()),
+        source: format!("/sys/block/sdb/{name}"),
+    };
+    let change = Change {
+        tunable: Tunable::CacheType,
+        path: "/sys/block/sdb/device/scsi_disk/1:0:0:0/cache_type".to_owned(),
+        found: WRITE_BACK.to_owned(),
+        wanted: vec![WRITE_THROUGH.to_owned()],
+        set: Some(WRITE_THROUGH.to_owned()),
+        restored: true,
+        problem: None,
+    };
+    let conditions = Conditions {
+        found: vec![condition("queue/scheduler", Some("none [mq-deadline]")), condition("queue/wbt_lat_usec", None)],
+        changed: vec![change],
+        ..Conditions::default()
+    };
+    let text = "blk_update_request: I/O error, dev sdb, sector <script>9</script>".to_owned();
+    Surroundings {
+        conditions: Some(Box::new(conditions)),
+        temperature_celsius: Some(Temperature { latest: 38.0, max: 41.5 }),
+        kernel_log: vec![KernelLine { t_us: 98_765_432, level: 3, text }],
+        kernel_log_note: None,
     }
 }
 

@@ -339,10 +339,16 @@ fn a_run_has_three_charts_of_plain_data() {
         assert_eq!(chart["option"]["tooltip"]["renderMode"], "richText");
         assert_eq!(chart["option"]["aria"]["enabled"], true);
         assert_eq!(chart["option"]["dataZoom"].as_array().unwrap().len(), 2);
-        let phases = chart["option"]["series"].as_array().unwrap().last().unwrap();
+        let series = chart["option"]["series"].as_array().unwrap();
+        let phases = series.iter().find(|series| series["id"] == "phases").unwrap();
         let areas = phases["markArea"]["data"].as_array().unwrap();
         let begun = run.phases.iter().filter(|outcome| outcome.started_t_ms.is_some()).count();
         assert_eq!(areas.len(), begun);
+    }
+    for chart in list {
+        let series = chart["option"]["series"].as_array().unwrap();
+        let spoilt = series.iter().find(|series| series["id"] == "spoilt").unwrap();
+        assert!(spoilt["markArea"]["data"].as_array().unwrap().is_empty(), "the browser knows them from the intervals");
     }
     let text = charts.to_string();
     assert!(!text.contains("function") && !text.contains("=>"), "a browser would have to evaluate it");
