@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::ser::{Serialize, SerializeMap, SerializeStruct, Serializer};
 
-use super::approx::f64_of;
+use super::approx::{f64_of, u64_of};
 use super::histogram::{LatencyHistogram, Precision};
 use super::seen::{Seen, SeenFigures};
 use super::units::{Bytes, Nanos};
+use super::varint;
 use super::zone::ZoneOp;
 
 /// Zone operations, each kind by itself; a kind that did not occur is not in it.
@@ -129,6 +130,8 @@ pub struct Interval {
     pub ramp: bool,
     /// What others than the engine saw of it, if anything was seen.
     pub seen: Option<Box<Seen>>,
+    /// The slowest and the fastest of those it was merged of; `None` when it is a single one.
+    pub extremes: Option<Box<Extremes>>,
 }
 
 impl Interval {
@@ -148,7 +151,17 @@ impl Interval {
             zone_ops: ZoneTallies::new(),
             ramp: false,
             seen: None,
+            extremes: None,
         }
+    }
+
+    /// Its slowest and its fastest part; of a single interval both are itself.
+    #[must_use]
+    pub fn extremes(&self) -> Extremes {
+        self.extremes.as_deref().copied().unwrap_or_else(|| Extremes {
+            read: RateRange::of(&self.read, self.duration),
+            write: RateRange::of(&self.write, self.duration),
+        })
     }
 
     /// Whether the host's CPU had a part in it that is too large: see [`SPOILT_ABOVE`](super::seen::SPOILT_ABOVE).
@@ -167,6 +180,9 @@ impl Interval {
 
     /// Adds the one that follows it in the same phase.
     pub fn extend(&mut self, next: &Self) {
+        let mut extremes = self.extremes();
+        extremes.include(&next.extremes());
+        self.extremes = Some(Box::new(extremes));
         self.seq = next.seq;
         self.t = next.t;
         self.duration = self.duration + next.duration;
@@ -193,6 +209,79 @@ impl Interval {
     #[must_use]
     pub fn iops(&self) -> f64 {
         per_second(self.read.ios + self.write.ios, self.duration)
+    }
+}
+
+/// The lowest and the highest rate of one direction, each interval's own: fio's `iops_min`, `bw_max` and their like.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RateRange {
+    /// Fewest completions a second, rounded down.
+    pub iops_min: u64,
+    /// Most completions a second.
+    pub iops_max: u64,
+    /// Fewest bytes a second.
+    pub bw_min: u64,
+    /// Most bytes a second.
+    pub bw_max: u64,
+}
+
+impl RateRange {
+    fn of(tally: &Tally, duration: Nanos) -> Self {
+        let iops = u64_of(per_second(tally.ios, duration));
+        let bw = u64_of(per_second(tally.bytes.0, duration));
+        Self { iops_min: iops, iops_max: iops, bw_min: bw, bw_max: bw }
+    }
+
+    fn include(&mut self, other: &Self) {
+        self.iops_min = self.iops_min.min(other.iops_min);
+        self.iops_max = self.iops_max.max(other.iops_max);
+        self.bw_min = self.bw_min.min(other.bw_min);
+        self.bw_max = self.bw_max.max(other.bw_max);
+    }
+}
+
+/// The slowest and the fastest of several intervals that were merged, so that no spike vanishes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Extremes {
+    /// Of reads.
+    pub read: RateRange,
+    /// Of writes.
+    pub write: RateRange,
+}
+
+impl Extremes {
+    fn include(&mut self, other: &Self) {
+        self.read.include(&other.read);
+        self.write.include(&other.write);
+    }
+
+    /// As bytes for the database.
+    #[must_use]
+    pub fn pack(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(24);
+        for range in [self.read, self.write] {
+            for (min, max) in [(range.iops_min, range.iops_max), (range.bw_min, range.bw_max)] {
+                varint::put(&mut bytes, min);
+                varint::put(&mut bytes, max - min.min(max));
+            }
+        }
+        bytes
+    }
+
+    /// The reverse of [`pack`](Self::pack).
+    ///
+    /// # Errors
+    /// When the bytes end early.
+    pub fn unpack(mut bytes: &[u8]) -> Result<Self, varint::VarintError> {
+        let mut pair = || {
+            let min = varint::take(&mut bytes)?;
+            Ok((min, min.saturating_add(varint::take(&mut bytes)?)))
+        };
+        let mut range = || {
+            let ((iops_min, iops_max), (bw_min, bw_max)) = (pair()?, pair()?);
+            Ok(RateRange { iops_min, iops_max, bw_min, bw_max })
+        };
+        Ok(Self { read: range()?, write: range()? })
     }
 }
 
@@ -289,16 +378,23 @@ impl Serialize for LatencyFigures<'_> {
     }
 }
 
-struct TallyFigures<'a>(&'a Tally, Nanos);
+/// A tally, the time it took, and its slowest and fastest part if it was merged.
+struct TallyFigures<'a>(&'a Tally, Nanos, Option<RateRange>);
 
 impl Serialize for TallyFigures<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_struct("tally", 5)?;
+        let mut map = serializer.serialize_struct("tally", if self.2.is_some() { 9 } else { 5 })?;
         map.serialize_field("ios", &self.0.ios)?;
         map.serialize_field("bytes", &self.0.bytes)?;
         map.serialize_field("iops", &per_second(self.0.ios, self.1))?;
         map.serialize_field("bw_bytes_per_s", &per_second(self.0.bytes.0, self.1))?;
         map.serialize_field("lat_ns", &LatencyFigures(&self.0.lat))?;
+        if let Some(range) = self.2 {
+            map.serialize_field("iops_min", &range.iops_min)?;
+            map.serialize_field("iops_max", &range.iops_max)?;
+            map.serialize_field("bw_min_bytes_per_s", &range.bw_min)?;
+            map.serialize_field("bw_max_bytes_per_s", &range.bw_max)?;
+        }
         map.end()
     }
 }
@@ -309,7 +405,7 @@ impl Serialize for ZoneFigures<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(self.0.len()))?;
         for (op, tally) in self.0 {
-            map.serialize_entry(op, &TallyFigures(tally, self.1))?;
+            map.serialize_entry(op, &TallyFigures(tally, self.1, None))?;
         }
         map.end()
     }
@@ -317,6 +413,7 @@ impl Serialize for ZoneFigures<'_> {
 
 impl Serialize for Interval {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let merged = self.extremes.as_deref();
         // What most runs have none of is left out.
         let more = usize::from(self.flush.is_some())
             + usize::from(self.trim.is_some())
@@ -328,14 +425,14 @@ impl Serialize for Interval {
         map.serialize_field("phase", &self.phase)?;
         map.serialize_field("t_ms", &self.t.as_millis())?;
         map.serialize_field("duration_ms", &self.duration.as_millis())?;
-        map.serialize_field("read", &TallyFigures(&self.read, self.duration))?;
-        map.serialize_field("write", &TallyFigures(&self.write, self.duration))?;
+        map.serialize_field("read", &TallyFigures(&self.read, self.duration, merged.map(|extremes| extremes.read)))?;
+        map.serialize_field("write", &TallyFigures(&self.write, self.duration, merged.map(|extremes| extremes.write)))?;
         map.serialize_field("errors", &self.errors)?;
         if let Some(flush) = &self.flush {
-            map.serialize_field("flush", &TallyFigures(flush, self.duration))?;
+            map.serialize_field("flush", &TallyFigures(flush, self.duration, None))?;
         }
         if let Some(trim) = &self.trim {
-            map.serialize_field("trim", &TallyFigures(trim, self.duration))?;
+            map.serialize_field("trim", &TallyFigures(trim, self.duration, None))?;
         }
         if !self.zone_ops.is_empty() {
             map.serialize_field("zone_ops", &ZoneFigures(&self.zone_ops, self.duration))?;
@@ -377,5 +474,22 @@ mod tests {
         let json = serde_json::to_value(&interval).unwrap();
         assert_eq!(json["zone_ops"]["reset"]["ios"], 2);
         assert_eq!((json["zone_ops"].as_object().unwrap().len(), interval.ended()), (1, 4));
+    }
+
+    #[test]
+    fn merged_intervals_keep_the_slowest_and_the_fastest() {
+        let second = |ios: u64| {
+            let mut interval = Interval::empty(1, 0, Nanos::from_secs(1), Nanos::from_secs(1));
+            (interval.write.ios, interval.write.bytes) = (ios, Bytes(ios * 4096));
+            interval
+        };
+        let mut merged = second(100);
+        [3, 900, 100].into_iter().for_each(|ios| merged.extend(&second(ios)));
+        let expected = RateRange { iops_min: 3, iops_max: 900, bw_min: 3 * 4096, bw_max: 900 * 4096 };
+        assert_eq!(merged.extremes().write, expected);
+        assert_eq!(Extremes::unpack(&merged.extremes().pack()).unwrap(), merged.extremes());
+        let json = serde_json::to_value(&merged).unwrap();
+        assert_eq!((&json["write"]["iops_min"], &json["write"]["iops_max"]), (&3.into(), &900.into()));
+        assert!(serde_json::to_value(second(1)).unwrap()["write"]["iops_min"].is_null(), "a single one has none");
     }
 }

@@ -200,6 +200,7 @@ impl Recorder {
             zone_ops: std::mem::take(&mut self.zone_ops),
             ramp: self.ramp,
             seen,
+            extremes: None,
         };
         self.next_seq += 1;
         self.began = end;

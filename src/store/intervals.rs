@@ -4,7 +4,7 @@ use sqlx::SqliteConnection;
 
 use super::rows::{self, signed};
 use super::zone_ops::{self, ZoneLatencies};
-use super::{Store, StoreError, runs, surroundings};
+use super::{Store, StoreError, rollups, runs, surroundings};
 use crate::model::histogram::{LatencyHistogram, Precision};
 use crate::model::interval::{Interval, PhaseSums, Sample};
 use crate::model::run::{Run, RunId};
@@ -131,33 +131,27 @@ impl Store {
         Ok(intervals)
     }
 
-    /// Each phase that has intervals as one interval: sums of all of them but its ramp's, and, once the
-    /// phase has ended, its latencies.
+    /// Each phase that has intervals as one interval: sums of all of them but its ramp's, with latencies at the precision of
+    /// intervals while it is under way, and of the phase once it has ended.
     ///
     /// # Errors
     /// What SQLite said.
     pub async fn phase_totals(&self, run: RunId) -> Result<Vec<Interval>, StoreError> {
-        let rows = sqlx::query(
-            "SELECT phase, MAX(seq) AS seq, MAX(t_ns) AS t_ns, SUM(duration_ns) AS duration_ns,
-                    SUM(read_ios) AS read_ios, SUM(read_bytes) AS read_bytes, SUM(write_ios) AS write_ios,
-                    SUM(write_bytes) AS write_bytes, SUM(errors) AS errors, NULL AS read_lat, NULL AS write_lat,
-                    SUM(flush_ios) AS flush_ios, NULL AS flush_lat, SUM(trim_ios) AS trim_ios,
-                    SUM(trim_bytes) AS trim_bytes, NULL AS trim_lat, NULL AS ramp, NULL AS seen
-             FROM intervals WHERE run = (SELECT key FROM runs WHERE id = ?) AND ramp IS NULL GROUP BY phase ORDER BY phase",
-        )
-        .bind(run.to_string())
-        .fetch_all(&self.reader)
-        .await?;
-        let mut totals = rows.iter().map(rows::interval).collect::<Result<Vec<_>, _>>()?;
+        let mut totals: Vec<Interval> = Vec::new();
+        for interval in self.coarsest_intervals(run).await?.into_iter().filter(|interval| !interval.ramp) {
+            match totals.iter_mut().find(|total| total.phase == interval.phase) {
+                Some(total) => total.extend(&interval),
+                None => totals.push(interval),
+            }
+        }
         self.count_zone_ops(run, &mut totals).await?;
         for sums in self.phase_latencies(run).await? {
             let Some(total) = totals.iter_mut().find(|total| total.phase == sums.phase) else { continue };
-            total.read.lat = sums.read;
-            total.write.lat = sums.write;
-            for (tally, lat) in [(&mut total.flush, sums.flush), (&mut total.trim, sums.trim)] {
-                if let Some(tally) = tally {
-                    tally.lat = lat;
-                }
+            let both = [(&mut total.read, sums.read), (&mut total.write, sums.write)];
+            let rare = [(total.flush.as_deref_mut(), sums.flush), (total.trim.as_deref_mut(), sums.trim)];
+            let rare = rare.into_iter().filter_map(|(tally, lat)| Some((tally?, lat)));
+            for (tally, lat) in both.into_iter().chain(rare).filter(|(_, lat)| !lat.is_empty()) {
+                tally.lat = lat;
             }
             for (op, lat) in sums.zone_ops {
                 if let Some(tally) = total.zone_ops.get_mut(&op) {
@@ -194,34 +188,59 @@ impl Store {
 }
 
 async fn insert(connection: &mut SqliteConnection, run: RunId, interval: &Interval) -> Result<(), StoreError> {
-    sqlx::query(
+    let query = sqlx::query(
         "INSERT INTO intervals (run, seq, phase, t_ns, duration_ns, read_ios, read_bytes, write_ios, write_bytes,
                                 errors, read_lat, write_lat, flush_ios, flush_lat, trim_ios, trim_bytes, trim_lat, ramp,
                                 seen)
          VALUES ((SELECT key FROM runs WHERE id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    )
-    .bind(run.to_string())
-    .bind(signed(interval.seq))
-    .bind(interval.phase)
-    .bind(signed(interval.t.0))
-    .bind(signed(interval.duration.0))
-    .bind(signed(interval.read.ios))
-    .bind(signed(interval.read.bytes.0))
-    .bind(signed(interval.write.ios))
-    .bind(signed(interval.write.bytes.0))
-    .bind(signed(interval.errors))
-    .bind(interval.read.lat.encode())
-    .bind(interval.write.lat.encode())
-    .bind(interval.flush.as_ref().map(|tally| signed(tally.ios)))
-    .bind(interval.flush.as_ref().map(|tally| tally.lat.encode()))
-    .bind(interval.trim.as_ref().map(|tally| signed(tally.ios)))
-    .bind(interval.trim.as_ref().map(|tally| signed(tally.bytes.0)))
-    .bind(interval.trim.as_ref().map(|tally| tally.lat.encode()))
-    .bind(interval.ramp.then_some(1_i64))
-    .bind(interval.seen.as_ref().map(|seen| seen.pack()))
-    .execute(&mut *connection)
-    .await?;
-    zone_ops::insert(connection, run, interval.seq, &interval.zone_ops).await
+    );
+    bound(query.bind(run.to_string()), interval).execute(&mut *connection).await?;
+    zone_ops::insert(connection, run, interval.seq, &interval.zone_ops).await?;
+    rollups::roll(connection, run, interval.seq).await
+}
+
+/// Stores intervals merged into one. What it has of zone operations is not kept.
+pub(super) async fn insert_into_rollups(
+    connection: &mut SqliteConnection,
+    run: RunId,
+    level: i64,
+    first_seq: u64,
+    interval: &Interval,
+) -> Result<(), StoreError> {
+    let query = sqlx::query(
+        "INSERT INTO rollups (level, first_seq, extremes, run, seq, phase, t_ns, duration_ns, read_ios, read_bytes,
+                              write_ios, write_bytes, errors, read_lat, write_lat, flush_ios, flush_lat, trim_ios,
+                              trim_bytes, trim_lat, ramp, seen)
+         VALUES (?, ?, ?, (SELECT key FROM runs WHERE id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    );
+    let query = query.bind(level).bind(signed(first_seq)).bind(interval.extremes().pack());
+    bound(query.bind(run.to_string()), interval).execute(connection).await?;
+    Ok(())
+}
+
+type Query<'q> = sqlx::query::Query<'q, sqlx::Sqlite, sqlx::sqlite::SqliteArguments>;
+
+/// The columns that intervals and rollups have in common, from `seq` to `seen`.
+fn bound<'q>(query: Query<'q>, interval: &Interval) -> Query<'q> {
+    query
+        .bind(signed(interval.seq))
+        .bind(interval.phase)
+        .bind(signed(interval.t.0))
+        .bind(signed(interval.duration.0))
+        .bind(signed(interval.read.ios))
+        .bind(signed(interval.read.bytes.0))
+        .bind(signed(interval.write.ios))
+        .bind(signed(interval.write.bytes.0))
+        .bind(signed(interval.errors))
+        .bind(interval.read.lat.encode())
+        .bind(interval.write.lat.encode())
+        .bind(interval.flush.as_ref().map(|tally| signed(tally.ios)))
+        .bind(interval.flush.as_ref().map(|tally| tally.lat.encode()))
+        .bind(interval.trim.as_ref().map(|tally| signed(tally.ios)))
+        .bind(interval.trim.as_ref().map(|tally| signed(tally.bytes.0)))
+        .bind(interval.trim.as_ref().map(|tally| tally.lat.encode()))
+        .bind(interval.ramp.then_some(1_i64))
+        .bind(interval.seen.as_ref().map(|seen| seen.pack()))
 }
 
 async fn store_sums(

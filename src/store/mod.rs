@@ -9,6 +9,7 @@
 
 mod drives;
 mod intervals;
+mod rollups;
 mod rows;
 mod runs;
 mod standing;

@@ -150,5 +150,6 @@ pub fn interval(row: &SqliteRow) -> Result<Interval, StoreError> {
         zone_ops: ZoneTallies::new(),
         ramp: optional_unsigned(row, "ramp")?.is_some(),
         seen: seen(row)?,
+        extremes: None,
     })
 }

@@ -239,11 +239,11 @@ async fn intervals(
         return Err(Problem::fields(vec![FieldError::new("points", "is 0, must be at least 1")]));
     }
     let Some(points) = points else { return all_intervals(&state, run.id, from, to).await };
-    let found = state.store.intervals(run.id, Range { from, to, limit: u32::MAX }).await?;
-    let count = found.len();
+    let found = state.store.coarse_intervals(run.id, from, to).await?;
     let last_seq = found.last().map_or(from.saturating_sub(1), |interval| interval.seq);
     let kept = downsample(found, points);
-    let body = json!({ "downsampled": kept.len() < count, "intervals": kept, "last_seq": last_seq, "next": null });
+    let downsampled = kept.iter().any(|interval| interval.extremes.is_some());
+    let body = json!({ "downsampled": downsampled, "intervals": kept, "last_seq": last_seq, "next": null });
     Ok(Json(body).into_response())
 }
 
