@@ -42,10 +42,15 @@ struct Figures {
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
-    if let [flag, engine, path, rw, iodepth, seconds] = arguments.as_slice()
+    if let [flag, engine, path, rw, bs, iodepth, distribution, seconds] = arguments.as_slice()
         && flag == "--child"
     {
-        return child(engine, Path::new(path), rw, iodepth.parse().unwrap(), seconds.parse().unwrap());
+        let seconds: u64 = seconds.parse().unwrap();
+        let parameters = json!({
+            "rw": rw, "norandommap": true, "bs": bs, "iodepth": iodepth.parse::<u32>().unwrap(),
+            "random_distribution": distribution, "runtime": seconds, "size": LEN
+        });
+        return child(engine, Path::new(path), parameters, seconds);
     }
     let option = |name: &str| {
         let at = arguments.iter().position(|argument| argument == name)?;
@@ -62,8 +67,8 @@ fn main() {
     println!("beside {}", String::from_utf8_lossy(&version.stdout).trim());
 
     let bed = Bed::new();
-    println!("| engine | target | rw | iodepth | ours IOPS | fio IOPS | IOPS | CPU per I/O | p50 | p99 |");
-    println!("|---|---|---|---|---|---|---|---|---|---|");
+    println!("| engine | target | rw | bs | iodepth | ours IOPS | fio IOPS | IOPS | CPU per I/O | p50 | p99 |");
+    println!("|---|---|---|---|---|---|---|---|---|---|---|");
     let mut lines = Vec::new();
     let null = PathBuf::from(NULL);
     for (target, path) in [("loop", &bed.device), ("ext4", &bed.file), ("null", &null)] {
@@ -76,8 +81,26 @@ fn main() {
                 if !format!("{target} {rw} {iodepth}").contains(&only) {
                     continue;
                 }
-                lines.extend(cell(target, path, rw, iodepth, pairs, seconds));
+                let asked = Asked { rw, bs: "4k", iodepth, distribution: "random", seconds };
+                lines.extend(cell(target, path, asked, pairs));
             }
+        }
+    }
+    // Thread 3: block sizes one at a time. Thread 4: queue depths under a skewed load.
+    let thread_3 = ["4k", "1m", "10m", "100m"].map(|bs| Asked {
+        rw: "randwrite",
+        bs,
+        iodepth: 1,
+        distribution: "random",
+        seconds,
+    });
+    let thread_4 =
+        [1, 2, 4, 8, 16].map(|iodepth| Asked { rw: "randwrite", bs: "4k", iodepth, distribution: "zipf:1.1", seconds });
+    for (name, asked) in
+        thread_3.iter().map(|asked| ("thread-3", asked)).chain(thread_4.iter().map(|asked| ("thread-4", asked)))
+    {
+        if format!("{name} {} {}", asked.bs, asked.iodepth).contains(&only) {
+            lines.extend(cell(name, &bed.device, *asked, pairs));
         }
     }
     for line in lines {
@@ -85,35 +108,46 @@ fn main() {
     }
 }
 
+/// What is asked of both.
+#[derive(Debug, Clone, Copy)]
+struct Asked {
+    rw: &'static str,
+    bs: &'static str,
+    iodepth: u32,
+    distribution: &'static str,
+    seconds: u64,
+}
+
 /// The engines that are held against fio, by their names in results; the default first.
 const ENGINES: [&str; 3] = ["io_uring", "tokio-uring", "psync"];
 
-fn cell(target: &str, path: &Path, rw: &str, iodepth: u32, pairs: usize, seconds: u64) -> Vec<Value> {
+fn cell(target: &str, path: &Path, asked: Asked, pairs: usize) -> Vec<Value> {
     let mut measured: Vec<Vec<(Figures, Figures)>> = vec![Vec::new(); ENGINES.len()];
     for round in 0..pairs {
         for (engine, pairs) in ENGINES.into_iter().zip(&mut measured) {
             // Who goes first changes, so that a drift of the machine favours nobody.
             pairs.push(if round % 2 == 0 {
-                let ours = ours(engine, path, rw, iodepth, seconds);
-                (ours, fio(path, rw, iodepth, seconds))
+                let ours = ours(engine, path, asked);
+                (ours, fio(path, asked))
             } else {
-                let fio = fio(path, rw, iodepth, seconds);
-                (ours(engine, path, rw, iodepth, seconds), fio)
+                let fio = fio(path, asked);
+                (ours(engine, path, asked), fio)
             });
         }
     }
+    let Asked { rw, bs, iodepth, .. } = asked;
     let mut lines = Vec::new();
     for (engine, measured) in ENGINES.into_iter().zip(&measured) {
         let ratio = |figure: fn(&Figures) -> f64| median(measured.iter().map(|(ours, fio)| figure(ours) / figure(fio)));
         let (iops, cpu) = (ratio(|figures| figures.iops), ratio(|figures| figures.cpu_us_per_io));
         let (p50, p99) = (ratio(|figures| figures.p50_us), ratio(|figures| figures.p99_us));
         println!(
-            "| {engine} | {target} | {rw} | {iodepth} | {:.0} | {:.0} | {iops:.2} | {cpu:.2} | {p50:.2} | {p99:.2} |",
+            "| {engine} | {target} | {rw} | {bs} | {iodepth} | {:.0} | {:.0} | {iops:.2} | {cpu:.2} | {p50:.2} | {p99:.2} |",
             median(measured.iter().map(|(ours, _)| ours.iops)),
             median(measured.iter().map(|(_, fio)| fio.iops)),
         );
         lines.push(json!({
-            "bench": "engine", "engine": engine, "target": target, "rw": rw, "iodepth": iodepth, "pairs": pairs,
+            "bench": "engine", "engine": engine, "target": target, "rw": rw, "bs": bs, "iodepth": iodepth, "pairs": pairs,
             "iops_ratio": round(iops), "cpu_per_io_ratio": round(cpu), "p50_ratio": round(p50), "p99_ratio": round(p99),
         }));
     }
@@ -146,14 +180,16 @@ fn children_cpu_us() -> f64 {
     f64_of(u64::try_from(us).unwrap())
 }
 
-fn fio(path: &Path, rw: &str, iodepth: u32, seconds: u64) -> Figures {
+fn fio(path: &Path, asked: Asked) -> Figures {
+    let Asked { rw, bs, iodepth, distribution, seconds } = asked;
     let (cpu_us, text) = timed(Command::new("fio").args([
         "--name=a",
         "--ioengine=io_uring",
         "--fixedbufs",
         "--registerfiles",
         if path == Path::new(NULL) { "--direct=0" } else { "--direct=1" },
-        "--bs=4k",
+        &format!("--bs={bs}"),
+        &format!("--random_distribution={distribution}"),
         "--norandommap",
         "--randrepeat=0",
         "--time_based",
@@ -178,13 +214,16 @@ fn fio(path: &Path, rw: &str, iodepth: u32, seconds: u64) -> Figures {
     }
 }
 
-fn ours(engine: &str, path: &Path, rw: &str, iodepth: u32, seconds: u64) -> Figures {
+fn ours(engine: &str, path: &Path, asked: Asked) -> Figures {
+    let Asked { rw, bs, iodepth, distribution, seconds } = asked;
     let (cpu_us, text) = timed(Command::new(std::env::current_exe().unwrap()).args([
         "--child",
         engine,
         path.to_str().unwrap(),
         rw,
+        bs,
         &iodepth.to_string(),
+        distribution,
         &seconds.to_string(),
     ]));
     let report: Value = serde_json::from_str(&text).unwrap();
@@ -209,7 +248,7 @@ impl EventSink for Sums {
 }
 
 /// One run of our engine, as a process: claim, carry out, print.
-fn child(engine: &str, path: &Path, rw: &str, iodepth: u32, seconds: u64) {
+fn child(engine: &str, path: &Path, parameters: Value, seconds: u64) {
     let root = SysRoot::host();
     let claim = if path == Path::new(NULL) {
         Claimed::of_nothing(Bytes(LEN)).unwrap()
@@ -217,8 +256,6 @@ fn child(engine: &str, path: &Path, rw: &str, iodepth: u32, seconds: u64) {
         let drive = device::resolve(&root, &device::scan(&root), path.to_str().unwrap()).unwrap().drive;
         device::check(&root, &drive, true, &[]).unwrap().claim().unwrap()
     };
-    let parameters =
-        json!({ "rw": rw, "norandommap": true, "bs": "4k", "iodepth": iodepth, "runtime": seconds, "size": LEN });
     let Value::Object(parameters) = parameters else { panic!("an object") };
     let target =
         Target { capacity: claim.capacity(), logical_block: claim.logical_block(), pace: Pace::FLASH, zones: None };

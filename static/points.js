@@ -22,6 +22,19 @@ function pointOf(interval) {
   return point;
 }
 
+/** The figures of one side of a column answer at one place; a merged one's rates may be its slowest or fastest. */
+function figuresOf(side, columns, i, which) {
+  const at = (name) => columns?.[name]?.[i] ?? null;
+  const rate = (name) => (which ? at(`${name}_${which}`) ?? at(name) : at(name));
+  return {
+    [`${side}_mb_per_s`]: rate('mb_per_s'),
+    [`${side}_iops`]: rate('iops'),
+    [`${side}_p50_ms`]: at('p50_ms'),
+    [`${side}_p99_ms`]: at('p99_ms'),
+    [`${side}_max_ms`]: at('max_ms'),
+  };
+}
+
 const rate = (p) => (p.read_mb_per_s ?? 0) + (p.write_mb_per_s ?? 0);
 const slowest = (p) => Math.max(p.read_max_ms ?? 0, p.write_max_ms ?? 0);
 
@@ -49,6 +62,8 @@ export class Points {
     this.all = [];
     this.last = [];
     this.lastSeq = 0;
+    /** Intervals taken so far, merged ones for as many as they are. */
+    this.counted = 0;
     this.recent = recent;
   }
 
@@ -57,11 +72,34 @@ export class Points {
     if (!(interval.seq > this.lastSeq)) return false;
     const point = pointOf(interval);
     this.lastSeq = interval.seq;
+    this.counted += 1;
     this.all.push(point);
     this.last.push(point);
     if (this.last.length > this.recent) this.last.shift();
     if (this.all.length > MOST) this.all = thinned(this.all);
     return true;
+  }
+
+  /** Takes columns that follow. Of merged intervals each becomes three points, so that its dent and its peak are seen. */
+  addColumns(columns) {
+    columns.seq.forEach((seq, i) => {
+      if (!(seq > this.lastSeq)) return;
+      const [t, duration] = [columns.t_ms[i], columns.duration_ms[i]];
+      const from = t - duration;
+      const parts = columns.merged ? [['min', from + duration / 3], ['', from + duration / 2], ['max', t]] : [['', t]];
+      let begins = from;
+      for (const [which, at] of parts) {
+        this.all.push({
+          seq, phase: columns.phase[i], from: begins, t: at, errors: columns.errors[i],
+          device_ios: columns.device_ios?.[i] ?? null, spoilt: columns.spoilt?.[i] === 1, waited: columns.waited?.[i] ?? null,
+          ...figuresOf('read', columns.read, i, which), ...figuresOf('write', columns.write, i, which),
+        });
+        begins = at;
+      }
+      this.lastSeq = seq;
+      this.counted += columns.intervals?.[i] ?? 1;
+    });
+    while (this.all.length > MOST) this.all = thinned(this.all);
   }
 
   /** The newest intervals one by one, where what came before was thinned. */

@@ -18,6 +18,7 @@ let ended = false;
 /** For tests: what the page knows. */
 window.drivescopeRun = {
   get points() { return points.all.length; },
+  get counted() { return points.counted; },
   get lastSeq() { return points.lastSeq; },
   get state() { return run?.state ?? document.body.dataset.state; },
 };
@@ -106,19 +107,18 @@ function takeInterval(interval) {
   if (points.add(interval)) paintSoon();
 }
 
-/** What the table has after the last interval known, thinned by the server if it is much. */
+/** What the table has after the last interval known, as columns, merged by the server where a screen could not show all. */
 function missing() {
   // From the first unknown one: a merged interval that held a known one would count it twice.
-  return json(`${api}/intervals?from=${points.lastSeq + 1}&points=5000`);
+  return json(`${api}/series?from=${points.lastSeq + 1}`);
 }
 
-async function takeIntervals(page) {
-  for (const interval of page.intervals) points.add(interval);
-  points.lastSeq = Math.max(points.lastSeq, page.last_seq ?? 0);
-  if (page.downsampled) {
-    // The table shows every interval, not one of many.
-    const from = Math.max(0, points.lastSeq - recent);
-    points.tail((await json(`${api}/intervals?from=${from}&to=${points.lastSeq}&points=${recent}`)).intervals);
+async function takeColumns(columns) {
+  points.addColumns(columns);
+  if (columns.seq.length) {
+    // The table shows every interval, with figures that the charts do not have.
+    const from = Math.max(1, points.lastSeq - recent + 1);
+    points.tail((await json(`${api}/intervals?from=${from}&to=${points.lastSeq}`)).intervals);
   }
   paintSoon();
 }
@@ -139,7 +139,7 @@ async function connect() {
     // Both at once: the intervals of a long run take the longest, and nothing may go before them.
     const [next, page] = await Promise.all([json(api), missing()]);
     takeRun(next);
-    await takeIntervals(page);
+    await takeColumns(page);
     if (['finished', 'cancelled', 'failed'].includes(run.state)) await end();
     else listen();
     showConnection(null);
@@ -181,7 +181,7 @@ async function end() {
   stream = null;
   // One after the other: a run that is over has all its intervals in the table.
   takeRun(await json(api));
-  await takeIntervals(await missing());
+  await takeColumns(await missing());
   sectionsSoon();
 }
 

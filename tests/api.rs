@@ -193,6 +193,32 @@ fn intervals_can_be_had_in_parts_and_merged() {
 }
 
 #[test]
+fn a_long_run_is_told_in_columns_that_fit_a_screen_and_lose_no_spike() {
+    let dir = scratch();
+    let service = Service::simulated(dir.path());
+    let parameters = json!({ "rw": "randread", "rate_iops": 2, "runtime": 9_000, "interval_ms": 1000 });
+    let run = service.begin("sim-cmr-4tb", "custom", parameters);
+    assert_eq!(service.wait_until_over(&run)["state"], "finished");
+    let answer = service.get(&format!("/api/v1/runs/{run}/series"));
+    assert!(answer.text.len() < 150_000, "{} bytes", answer.text.len());
+    let columns = answer.json();
+    assert_eq!((&columns["merged"], &columns["last_seq"]), (&json!(true), &json!(9_000)));
+    let seqs = columns["seq"].as_array().unwrap();
+    assert!((300..=1_300).contains(&seqs.len()), "{}", seqs.len());
+    let lasted: u64 = columns["duration_ms"].as_array().unwrap().iter().map(|ms| ms.as_u64().unwrap()).sum();
+    assert_eq!(lasted, 9_000_000);
+    let longest = |text: &Value| text.as_array().unwrap().iter().filter_map(Value::as_f64).fold(0.0, f64::max);
+    let all = service.intervals(&run);
+    let exact = all.iter().filter_map(|interval| interval["read"]["lat_ns"]["max"].as_f64()).fold(0.0, f64::max) / 1e6;
+    assert!((longest(&columns["read"]["max_ms"]) / exact - 1.0).abs() < 0.001);
+    // Closer: every interval by itself.
+    let part = service.get(&format!("/api/v1/runs/{run}/series?from=1000&to=1499")).json();
+    assert_eq!((&part["merged"], part["seq"].as_array().unwrap().len()), (&json!(false), 500));
+    assert_eq!(part["write"], Value::Null);
+    service.get(&format!("/api/v1/runs/{run}/series?points=0")).problem(422);
+}
+
+#[test]
 fn a_page_of_another_site_is_not_obeyed() {
     let dir = scratch();
     let service = Service::simulated(dir.path());

@@ -21,9 +21,9 @@ fn service(data_dir: &Path, speed: &str) -> Service {
     Service::start(data_dir, &["--sim", "--sim-speed", speed])
 }
 
-/// What the run's page knows: its last interval, and how many points it has.
+/// What the run's page knows: its last interval, and how many it has taken.
 async fn known(browser: &Browser) -> (Value, Value) {
-    (browser.ask("return drivescopeRun.lastSeq").await, browser.ask("return drivescopeRun.points").await)
+    (browser.ask("return drivescopeRun.lastSeq").await, browser.ask("return drivescopeRun.counted").await)
 }
 
 #[tokio::test]

@@ -159,6 +159,7 @@ impl Interval {
     #[must_use]
     pub fn extremes(&self) -> Extremes {
         self.extremes.as_deref().copied().unwrap_or_else(|| Extremes {
+            intervals: 1,
             read: RateRange::of(&self.read, self.duration),
             write: RateRange::of(&self.write, self.duration),
         })
@@ -243,6 +244,8 @@ impl RateRange {
 /// The slowest and the fastest of several intervals that were merged, so that no spike vanishes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Extremes {
+    /// How many they were.
+    pub intervals: u64,
     /// Of reads.
     pub read: RateRange,
     /// Of writes.
@@ -251,6 +254,7 @@ pub struct Extremes {
 
 impl Extremes {
     fn include(&mut self, other: &Self) {
+        self.intervals += other.intervals;
         self.read.include(&other.read);
         self.write.include(&other.write);
     }
@@ -259,6 +263,7 @@ impl Extremes {
     #[must_use]
     pub fn pack(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(24);
+        varint::put(&mut bytes, self.intervals);
         for range in [self.read, self.write] {
             for (min, max) in [(range.iops_min, range.iops_max), (range.bw_min, range.bw_max)] {
                 varint::put(&mut bytes, min);
@@ -273,6 +278,7 @@ impl Extremes {
     /// # Errors
     /// When the bytes end early.
     pub fn unpack(mut bytes: &[u8]) -> Result<Self, varint::VarintError> {
+        let intervals = varint::take(&mut bytes)?;
         let mut pair = || {
             let min = varint::take(&mut bytes)?;
             Ok((min, min.saturating_add(varint::take(&mut bytes)?)))
@@ -281,7 +287,7 @@ impl Extremes {
             let ((iops_min, iops_max), (bw_min, bw_max)) = (pair()?, pair()?);
             Ok(RateRange { iops_min, iops_max, bw_min, bw_max })
         };
-        Ok(Self { read: range()?, write: range()? })
+        Ok(Self { intervals, read: range()?, write: range()? })
     }
 }
 
@@ -486,7 +492,7 @@ mod tests {
         let mut merged = second(100);
         [3, 900, 100].into_iter().for_each(|ios| merged.extend(&second(ios)));
         let expected = RateRange { iops_min: 3, iops_max: 900, bw_min: 3 * 4096, bw_max: 900 * 4096 };
-        assert_eq!(merged.extremes().write, expected);
+        assert_eq!((merged.extremes().write, merged.extremes().intervals), (expected, 4));
         assert_eq!(Extremes::unpack(&merged.extremes().pack()).unwrap(), merged.extremes());
         let json = serde_json::to_value(&merged).unwrap();
         assert_eq!((&json["write"]["iops_min"], &json["write"]["iops_max"]), (&3.into(), &900.into()));

@@ -15,6 +15,7 @@ use uuid::Uuid;
 
 use super::downsample::downsample;
 use super::problem::Problem;
+use super::series::{DEFAULT_POINTS, columns};
 use super::view::chart::run_charts;
 use super::{AppState, inside, live, request};
 use crate::model::drive::{Drive, DriveId, Inventory};
@@ -54,6 +55,7 @@ pub fn router() -> Router<AppState> {
         .route("/runs/{id}/pause", post(pause))
         .route("/runs/{id}/resume", post(resume))
         .route("/runs/{id}/intervals", get(intervals))
+        .route("/runs/{id}/series", get(series))
         .route("/runs/{id}/latency", get(latency))
         .route("/runs/{id}/charts", get(charts))
         .route("/runs/{id}/events", get(live::events))
@@ -232,12 +234,7 @@ async fn intervals(
     Query(query): Query<HashMap<String, String>>,
 ) -> Result<Response, Problem> {
     let run = state.run(&id).await?;
-    let from = number(&query, "from")?.unwrap_or(1);
-    let to = number(&query, "to")?.unwrap_or(u64::MAX);
-    let points: Option<usize> = number(&query, "points")?;
-    if points == Some(0) {
-        return Err(Problem::fields(vec![FieldError::new("points", "is 0, must be at least 1")]));
-    }
+    let (from, to, points) = part(&query)?;
     let Some(points) = points else { return all_intervals(&state, run.id, from, to).await };
     let found = state.store.coarse_intervals(run.id, from, to).await?;
     let last_seq = found.last().map_or(from.saturating_sub(1), |interval| interval.seq);
@@ -245,6 +242,28 @@ async fn intervals(
     let downsampled = kept.iter().any(|interval| interval.extremes.is_some());
     let body = json!({ "downsampled": downsampled, "intervals": kept, "last_seq": last_seq, "next": null });
     Ok(Json(body).into_response())
+}
+
+/// `from`, `to` and `points` of a query.
+fn part(query: &HashMap<String, String>) -> Result<(u64, u64, Option<usize>), Problem> {
+    let from = number(query, "from")?.unwrap_or(1);
+    let to = number(query, "to")?.unwrap_or(u64::MAX);
+    let points: Option<usize> = number(query, "points")?;
+    if points == Some(0) {
+        return Err(Problem::fields(vec![FieldError::new("points", "is 0, must be at least 1")]));
+    }
+    Ok((from, to, points))
+}
+
+async fn series(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    Query(query): Query<HashMap<String, String>>,
+) -> Result<Json<Value>, Problem> {
+    let run = state.run(&id).await?;
+    let (from, to, points) = part(&query)?;
+    let found = state.store.coarse_intervals(run.id, from, to).await?;
+    Ok(Json(columns(&downsample(found, points.unwrap_or(DEFAULT_POINTS)))))
 }
 
 /// Intervals as they are stored, put into text page by page: with its histograms one takes fifty times as much room as its text.

@@ -10,7 +10,7 @@
 //! | `problem` | one error value, two faces |
 //! | `request` | reading bodies |
 //! | `guard` | foreign requests and security headers |
-//! | `downsample` | fewer intervals for a chart |
+//! | `downsample` `series` | fewer intervals for a chart, and as columns |
 //! | `assets` | scripts and styles, built in |
 
 mod api;
@@ -22,6 +22,7 @@ mod live;
 mod pages;
 mod problem;
 mod request;
+mod series;
 pub mod view;
 
 use std::any::Any;
