@@ -19,6 +19,7 @@ use drivescope::model::approx::{f64_of, u64_of};
 use drivescope::model::histogram::Precision;
 use drivescope::model::interval::{Interval, Tally};
 use drivescope::model::run::RunId;
+use drivescope::model::seen::{DeviceCount, RunDelay, Seen};
 use drivescope::model::units::{Bytes, Nanos};
 use drivescope::scheduler::{self, Limits};
 use drivescope::store::{Entry, Store};
@@ -140,14 +141,14 @@ fn week() -> Value {
             (times[4].as_secs_f64() * 1e3, len)
         };
         let (page_ms, page_bytes) = timed(format!("/runs/{run}")).await;
-        let (points_ms, points_bytes) = timed(format!("/api/v1/runs/{run}/intervals?points=1500")).await;
+        let (series_ms, series_bytes) = timed(format!("/api/v1/runs/{run}/series")).await;
         shutdown.cancel();
         scheduler.await.unwrap();
         store.close().await;
         let grown = std::fs::metadata(&database).unwrap().len() - empty;
         json!({
             "bench": "watching", "intervals": seq, "bytes_per_interval": round(f64_of(grown) / f64_of(seq)),
-            "page_ms": round(page_ms), "page_bytes": page_bytes, "points_ms": round(points_ms), "points_bytes": points_bytes,
+            "page_ms": round(page_ms), "page_bytes": page_bytes, "series_ms": round(series_ms), "series_bytes": series_bytes,
         })
     })
 }
@@ -187,7 +188,17 @@ fn interval(seq: u64, dice: &mut SplitMix64) -> Interval {
         write.record(Bytes(4096), Nanos(u64_of(ms * 1e6)));
     }
     let t = Nanos::from_secs(seq + 1);
-    Interval { write, ..Interval::empty(seq + 1, 0, t, Nanos::from_secs(1)) }
+    let device = DeviceCount {
+        write_ios: write.ios,
+        write_bytes: write.bytes,
+        queue_ms: 990,
+        busy_ms: 998,
+        in_flight: 1,
+        ..DeviceCount::default()
+    };
+    let run_delay = Some(RunDelay { total: Nanos(dice.random_range(0..900_000)), threads: 1 });
+    let seen = Seen { device: Some(device), run_delay, temperature_celsius: Some(38.0) };
+    Interval { write, seen: Some(Box::new(seen)), ..Interval::empty(seq + 1, 0, t, Nanos::from_secs(1)) }
 }
 
 fn round(value: f64) -> f64 {

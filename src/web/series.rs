@@ -9,8 +9,8 @@ use crate::model::Nanos;
 use crate::model::approx::f64_of;
 use crate::model::interval::{Interval, RateRange, Tally, per_second};
 
-/// Points when nobody says how many: the width of a large screen.
-pub const DEFAULT_POINTS: usize = 1_200;
+/// Points when nobody says how many. A merged one is drawn as three, so these fill the width of a large screen.
+pub const DEFAULT_POINTS: usize = 900;
 
 /// Columns of `intervals`. A side that did nothing at all has none; in a side that did, `null` where nothing completed. The
 /// columns `…_min` and `…_max` are those of the single intervals; they, and `intervals`, are there only if some were merged.
