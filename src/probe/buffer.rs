@@ -149,6 +149,8 @@ pub struct Ring {
     watching: bool,
 }
 
+/// `IORING_ENTER_GETEVENTS` of io_uring_enter(2), which the crate has no name for.
+const GET_EVENTS: u32 = 1;
 /// The mark of an alarm's completion; places are below 1024.
 const ALARM: u64 = u64::MAX;
 /// The mark of what [`Ring::watch`] waits for.
@@ -271,6 +273,21 @@ impl Ring {
         match self.ring.submitter().submit_with_args(1, &args) {
             Err(error) if matches!(error.raw_os_error(), Some(libc::ETIME | libc::EINTR | libc::EBUSY)) => Ok(()),
             other => other.map(drop),
+        }
+    }
+
+    /// Hands what is queued to the kernel, lets it finish what it has of ours, and waits for nothing. Whether there is a
+    /// completion.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn glance(&mut self) -> io::Result<bool> {
+        let queued = u32::try_from(self.ring.submission().len()).unwrap_or(u32::MAX);
+        // SAFETY: no argument is handed over; what is queued was vouched for when it was pushed.
+        let entered = unsafe { self.ring.submitter().enter::<libc::sigset_t>(queued, 0, GET_EVENTS, None) };
+        match entered {
+            Err(error) if !matches!(error.raw_os_error(), Some(libc::EINTR | libc::EBUSY)) => Err(error),
+            _ => Ok(!self.ring.completion().is_empty()),
         }
     }
 
