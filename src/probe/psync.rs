@@ -5,7 +5,6 @@
 //! way to a thread and back costs some microseconds, which no disk notices and a fast SSD does: the engine's
 //! name stands in every result.
 
-use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -13,13 +12,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
-use nix::fcntl::{FallocateFlags, fallocate};
 
 use super::buffer::{Arena, Buffer};
 use super::engine::{Completion, Engine, EngineError, Io, Op, Source, Step};
 use super::hand;
 use super::run_delay::Workers;
-use crate::device::Claimed;
+use crate::device::{Claimed, ioctl};
 use crate::model::units::Nanos;
 use crate::model::zone::Zone;
 
@@ -122,7 +120,7 @@ fn carry_out(claim: &Claimed, buffer: &mut Buffer, io: Io, issued: Nanos, start:
         // These do all or nothing.
         Op::Flush { data_only: true } => file.sync_data().map(|()| io.len),
         Op::Flush { data_only: false } => file.sync_all().map(|()| io.len),
-        Op::Trim => trim(file, io).map(|()| io.len),
+        Op::Trim => ioctl::punch_hole(file, io.offset, io.len).map(|()| io.len),
         Op::Zone(_) => {
             let done = hand::carry_out(claim, io, issued, start);
             return (done.completion, done.zones);
@@ -136,13 +134,6 @@ fn with_data(buffer: &mut Buffer, io: Io, call: impl FnOnce(&mut [u8]) -> io::Re
     let len = usize::try_from(io.len).unwrap_or(usize::MAX);
     let bytes = buffer.bytes_mut().get_mut(..len).ok_or_else(|| io::Error::from(Errno::EINVAL))?;
     call(bytes).map(|moved| u32::try_from(moved).unwrap_or(u32::MAX))
-}
-
-/// A hole punched into a block device is a discard of its blocks (Linux 4.9, block/fops.c).
-fn trim(file: &File, io: Io) -> io::Result<()> {
-    let punch = FallocateFlags::FALLOC_FL_PUNCH_HOLE | FallocateFlags::FALLOC_FL_KEEP_SIZE;
-    let offset = i64::try_from(io.offset).map_err(|_| io::Error::from(Errno::EFBIG))?;
-    Ok(fallocate(file, punch, offset, i64::from(io.len))?)
 }
 
 /// Who carries out I/Os: the calling thread alone, or threads that wait for orders.
