@@ -9,7 +9,7 @@
 //!        │
 //!   DRAM cache    volatile: acknowledges writes while it has room          (cache)
 //!        │
-//!   Translation   where a block really goes: None | MediaCache | CachedStl (translation)
+//!   Translation   where a block really goes: None | MediaCache | CachedStl | LogStl (translation)
 //!        │
 //!   Media         seek a + b·√d, rotation, rate R(x) from outer to inner   (media)
 //! ```
@@ -28,6 +28,7 @@ pub mod engine;
 pub mod flash;
 pub mod identity;
 pub mod interface;
+pub mod load;
 pub mod media;
 pub mod noise;
 pub mod preset;
