@@ -325,3 +325,39 @@ fn an_inspection_sees_the_platter_turn_and_decides_nothing() {
     assert!((floor / 60.0 - 1.0).abs() < 0.1, "{floor}");
     assert!(f64_of(run.samples.last().unwrap().t.0) > 60e9);
 }
+
+#[test]
+fn every_preset_and_variant_gets_an_answer_that_is_right_or_says_that_it_does_not_know() {
+    use RecordingState::{Cmr, DriveManaged, HostAware, HostManaged, NotShown, Ssd, Undecided};
+    let right: &[(&str, &[RecordingState])] = &[
+        ("sim-dm-archive-8tb", &[DriveManaged]),
+        ("sim-dm-red-4tb", &[Undecided, NotShown]),
+        ("sim-cmr-24tb", &[Cmr]),
+        ("sim-dm-8tb-vast", &[Undecided, NotShown]),
+        ("sim-dm-8tb-sets", &[DriveManaged]),
+        ("sim-dm-8tb-flash-cache", &[DriveManaged]),
+        ("sim-dm-archive-8tb-wce-off", &[DriveManaged]),
+        ("sim-dm-red-4tb-prefilled", &[DriveManaged]),
+        ("sim-dm-red-4tb-idnf", &[DriveManaged]),
+        ("sim-dm-red-4tb-stalls", &[DriveManaged]),
+        ("sim-ha-8tb-hidden", &[DriveManaged]),
+        ("sim-cmr-14tb-stalls", &[Cmr]),
+        ("sim-cmr-14tb-failing", &[Cmr, Undecided]),
+        ("sim-cmr-14tb-flush", &[Cmr]),
+        ("sim-cmr-14tb-two-arms", &[Cmr]),
+        ("sim-cmr-4tb-shared", &[Cmr, Undecided]),
+        ("sim-cmr-4tb-pretends", &[Cmr]),
+    ];
+    let wrong: Vec<_> = right
+        .iter()
+        .filter_map(|(name, right)| {
+            let answer = run(&preset::named(name).unwrap(), Profile::SmrQuick, 1).verdict();
+            (!right.contains(&answer.state)).then(|| format!("{name}: {:?}: {}", answer.state, answer.sentence))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    for (name, state) in [("sim-hm-15tb", HostManaged), ("sim-ha-8tb", HostAware), ("sim-ssd-1tb", Ssd)] {
+        let drive = identity::drive_of(&preset::named(name).unwrap());
+        assert_eq!(drivescope::analysis::classify(&drive).state, state, "{name} says so itself");
+    }
+}

@@ -12,10 +12,10 @@ use crate::model::drive::{
 use crate::model::page::{PageId, Pages, RawPage};
 use crate::model::recording::Recording;
 
-/// Every simulated drive, not yet classified.
+/// The simulated drives that are shown, not yet classified.
 #[must_use]
 pub fn fleet() -> Vec<Drive> {
-    preset::all().iter().map(drive_of).collect()
+    preset::shown().iter().map(drive_of).collect()
 }
 
 /// One preset as the inventory sees it.
@@ -73,7 +73,7 @@ fn limits(preset: &Preset) -> QueueLimits {
         max_segments: Some(2048),
         max_segment_size_bytes: Some(65_536),
         nr_requests: Some(64),
-        discard_max_bytes: Some(if matches!(preset.inside, Inside::Flash { .. }) { 2_147_450_880 } else { 0 }),
+        discard_max_bytes: Some(if preset.takes_trim() { 2_147_450_880 } else { 0 }),
         zoned: Some(queue_zoned(preset).to_owned()),
         nr_zones: Some(preset.zones.map_or(0, |zones| preset.capacity().div_ceil(zones.zone_bytes))),
         chunk_bytes: Some(preset.zones.map_or(0, |zones| zones.zone_bytes)),

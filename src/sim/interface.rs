@@ -27,6 +27,8 @@ impl InterfaceParams {
         Self { bytes_per_s: 160.0 * 1_048_576.0, max_transfer: 256 << 10, queue_depth: 1, overhead_ms: 0.03 };
     /// SATA at 6 Gbit/s with native command queueing: 32 commands (SATA 3), 560 MB/s net (syn).
     pub const SATA: Self = Self { bytes_per_s: 560e6, max_transfer: 1_280 << 10, queue_depth: 32, overhead_ms: 0.02 };
+    /// SAS at 12 Gbit/s: 128 commands, 1 100 MB/s net, 1 MiB at once (syn).
+    pub const SAS: Self = Self { bytes_per_s: 1_100e6, max_transfer: 1_024 << 10, queue_depth: 128, overhead_ms: 0.02 };
     /// NVMe: 1024 commands; 2997 MiB/s of reads in order (zonedstorage.io), 128 KiB at once and 5 µs a command (syn).
     pub const NVME: Self =
         Self { bytes_per_s: 3_600e6, max_transfer: 128 << 10, queue_depth: 1_024, overhead_ms: 0.005 };
@@ -45,6 +47,12 @@ impl Interface {
     #[must_use]
     pub fn new(params: InterfaceParams) -> Self {
         Self { params, outstanding: BinaryHeap::new(), link_free: Nanos(0) }
+    }
+
+    /// Its constants.
+    #[must_use]
+    pub fn params(&self) -> InterfaceParams {
+        self.params
     }
 
     /// When a command handed over at `now` reaches the drive, and among how many (itself included) it then is.

@@ -1,6 +1,6 @@
 //! Platters, heads and their arm: where they are, and how long it takes to be elsewhere.
 
-use super::noise::Noise;
+use super::noise::{Hiccups, Noise};
 use crate::model::Nanos;
 use crate::model::approx::{f64_of, u64_of};
 
@@ -57,14 +57,26 @@ pub struct MediaParams {
     pub drain_gain: QueueGain,
     /// Standard deviation of ln(service time).
     pub noise_sd: f64,
+    /// What makes a movement take much longer now and then.
+    pub hiccups: Hiccups,
+    /// Arms that move by themselves, each over an equal part of the capacity (`independent_access_ranges`).
+    pub actuators: usize,
+}
+
+impl MediaParams {
+    /// The mean time to get from anywhere to anywhere, ms: the root of the distance of two places is 8/15 on average.
+    #[must_use]
+    pub fn mean_position_ms(&self) -> f64 {
+        self.seek_settle_ms + self.revolution_ms / 2.0 + self.overhead_ms + self.seek_stroke_ms * 8.0 / 15.0
+    }
 }
 
 /// The moving parts of one drive.
 #[derive(Debug, Clone)]
 pub struct Media {
     params: MediaParams,
-    /// The byte that would pass under the head next.
-    head: u64,
+    /// The byte that would pass under the heads of each arm next.
+    heads: Vec<u64>,
     noise: Noise,
 }
 
@@ -72,7 +84,25 @@ impl Media {
     /// At rest over the outer edge.
     #[must_use]
     pub fn new(params: MediaParams, noise: Noise) -> Self {
-        Self { params, head: 0, noise }
+        let heads = (0..params.actuators.max(1)).map(|arm| arm_begins(&params, arm)).collect();
+        Self { params, heads, noise }
+    }
+
+    /// How many arms it has.
+    #[must_use]
+    pub fn actuators(&self) -> usize {
+        self.heads.len()
+    }
+
+    /// The arm that reaches byte `at`.
+    #[must_use]
+    pub fn actuator_of(&self, at: u64) -> usize {
+        let last = self.heads.len() - 1;
+        if last == 0 {
+            return 0;
+        }
+        let part = (self.params.capacity / (u64::try_from(last).unwrap_or(0) + 1)).max(1);
+        usize::try_from(at / part).map_or(last, |arm| arm.min(last))
     }
 
     /// Its constants.
@@ -87,17 +117,29 @@ impl Media {
     }
 
     /// Brings the head to `at` over `len` bytes. Returns milliseconds of positioning; 0 when the head is there already.
+    ///
+    /// Within a track nothing moves and the wait is the turn to that sector, so that a block written again and again takes a
+    /// revolution each time (8.35 ms, document "shoal"). Elsewhere the angle on arrival is as good as random.
     pub fn position(&mut self, at: u64, len: u64, queue: u64, gain: QueueGain) -> f64 {
-        let from = std::mem::replace(&mut self.head, at.saturating_add(len));
+        let arm = self.actuator_of(at);
+        let from = std::mem::replace(&mut self.heads[arm], at.saturating_add(len));
         if from == at {
             return 0.0;
         }
         let params = &self.params;
-        let stroke = (f64_of(from.abs_diff(at)) / f64_of(params.capacity.max(1))).min(1.0);
-        let near = params.seek_settle_ms + params.revolution_ms * self.noise.uniform() + params.overhead_ms;
-        let far = params.seek_stroke_ms * stroke.sqrt();
+        let distance = f64_of(from.abs_diff(at));
+        let track = self.rate(at) * 1e3 * params.revolution_ms;
+        let (near, far) = if distance < track {
+            let turn = distance / track;
+            let turn = if at > from { turn } else { 1.0 - turn };
+            (params.revolution_ms * turn + params.overhead_ms, 0.0)
+        } else {
+            let stroke = (distance / f64_of(params.capacity.max(1))).min(1.0);
+            let near = params.seek_settle_ms + params.revolution_ms * self.noise.uniform() + params.overhead_ms;
+            (near, params.seek_stroke_ms * stroke.sqrt())
+        };
         let factor = self.noise.factor(params.noise_sd);
-        gain.apply(near, far, queue) * factor + self.noise.recalibration_ms()
+        gain.apply(near, far, queue) * factor + self.noise.hiccup_ms(params.hiccups)
     }
 
     /// Milliseconds to transfer `len` bytes at place `at`.
@@ -118,7 +160,8 @@ impl Media {
 
     /// Leaves the head before `at`: the time it took is already in another figure.
     pub fn park(&mut self, at: u64) {
-        self.head = at;
+        let arm = self.actuator_of(at);
+        self.heads[arm] = at;
     }
 
     /// MB/s (10^6 bytes) under the head at byte `at`.
@@ -140,6 +183,12 @@ impl Media {
     }
 }
 
+/// Where the part of an arm begins.
+fn arm_begins(params: &MediaParams, arm: usize) -> u64 {
+    let arms = u64::try_from(params.actuators.max(1)).unwrap_or(1);
+    params.capacity / arms * u64::try_from(arm).unwrap_or(0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -155,6 +204,26 @@ mod tests {
         let mut media = media();
         media.read(1 << 40, 4096, 1);
         assert_eq!(media.position((1 << 40) + 4096, 4096, 1, media.params.read_gain), 0.0);
+    }
+
+    #[test]
+    fn a_block_written_again_and_again_takes_a_revolution_each_time() {
+        let mut media = media();
+        media.write(1 << 40, 4096, 1);
+        let mean = (0..1_000).map(|_| media.write(1 << 40, 4096, 1)).sum::<f64>() / 1_000.0;
+        assert!((mean / 8.35 - 1.0).abs() < 0.03, "{mean} ms");
+    }
+
+    #[test]
+    fn each_of_two_arms_stays_where_it_was_while_the_other_moves() {
+        let preset::Inside::Disk { mut media, .. } = preset::cmr_14tb().inside else { panic!("a disk") };
+        media.actuators = 2;
+        let half = media.capacity / 2;
+        let mut media = Media::new(media, Noise::new(1));
+        assert_eq!((media.actuator_of(half - 1), media.actuator_of(half), media.actuator_of(u64::MAX)), (0, 1, 1));
+        media.read(4096, 4096, 1);
+        media.read(half + (1 << 40), 4096, 1);
+        assert_eq!(media.position(8192, 4096, 1, media.params.read_gain), 0.0);
     }
 
     #[test]

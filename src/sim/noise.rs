@@ -3,9 +3,26 @@
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// One I/O in so many meets a recalibration (100–370 ms). Chosen so that ten hours at 490 IOPS show a
-/// few; the longest of 17.6 million writes to a WD140EMFZ took 371.5 ms (fio list 2020, "testing for SMR").
-const RECALIBRATION_ONE_IN: u32 = 100_000;
+/// What makes a mechanism take much longer now and then.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Hiccups {
+    /// How many of all movements meet one, 0 to 1.
+    pub share: f64,
+    /// The shortest, ms.
+    pub least_ms: f64,
+    /// The longest, ms.
+    pub most_ms: f64,
+}
+
+impl Hiccups {
+    /// A healthy disk's recalibrations. One in 100 000, so that ten hours at 490 IOPS show a few; the longest of 17.6 million
+    /// writes to a WD140EMFZ took 371.5 ms (fio list 2020, "testing for SMR").
+    pub const RECALIBRATION: Self = Self { share: 1e-5, least_ms: 100.0, most_ms: 370.0 };
+    /// Sectors that are read again and again and then put elsewhere, of a disk that fails (syn).
+    pub const REALLOCATION: Self = Self { share: 0.01, least_ms: 500.0, most_ms: 2_000.0 };
+    /// A disk that stands still for a tenth of a second, for no reason that the host knows: one movement in 200 (syn).
+    pub const STALLS: Self = Self { share: 0.005, least_ms: 100.0, most_ms: 100.0 };
+}
 
 /// A drive's own generator. The same seed gives the same draws on every platform.
 #[derive(Debug, Clone)]
@@ -36,9 +53,14 @@ impl Noise {
         (sd * normal * 3.0_f64.sqrt() - sd * sd / 2.0).exp()
     }
 
-    /// Extra milliseconds of a rare recalibration; almost always 0.
-    pub fn recalibration_ms(&mut self) -> f64 {
-        if self.0.random_range(0..RECALIBRATION_ONE_IN) == 0 { 100.0 + 270.0 * self.uniform() } else { 0.0 }
+    /// Extra milliseconds of a hiccup; almost always 0.
+    pub fn hiccup_ms(&mut self, of: Hiccups) -> f64 {
+        if self.chance(of.share) { of.least_ms + (of.most_ms - of.least_ms) * self.uniform() } else { 0.0 }
+    }
+
+    /// Uniform in `0..below`; 0 if that is empty.
+    pub fn index(&mut self, below: usize) -> usize {
+        if below == 0 { 0 } else { self.0.random_range(0..below) }
     }
 }
 

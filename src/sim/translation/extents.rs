@@ -4,6 +4,8 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use super::bands::{Bands, ByNumber};
+
 /// A run of bytes that lies in the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Extent {
@@ -66,40 +68,76 @@ impl Band {
     }
 }
 
-/// The cached extents of a drive, by band, with the bands in the order in which they became dirty.
-#[derive(Debug, Clone)]
-pub struct Extents {
-    band_bytes: u64,
-    // Never iterated: the order of a hash map is not the same twice.
-    bands: HashMap<u64, Band>,
+/// A band that has been cleaned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cleaned {
+    /// Its number.
+    pub number: u64,
+    /// Copies in the cache that a newer one had superseded.
+    pub stale: u64,
+}
+
+/// A part of the cache that bands share, and the bands in the order in which they became dirty.
+#[derive(Debug, Clone, Default)]
+struct Set {
     order: VecDeque<u64>,
     entries: u64,
     bytes: u64,
 }
 
+/// The cached extents of a drive, by band.
+#[derive(Debug, Clone)]
+pub struct Extents {
+    layout: Bands,
+    // Never iterated: the order of a hash map is not the same twice.
+    bands: HashMap<u64, Band, ByNumber>,
+    /// Band `n` keeps to set `n` modulo their number. Mostly there is one, for all.
+    sets: Vec<Set>,
+}
+
 impl Extents {
-    /// Empty, for bands of `band_bytes`.
+    /// Empty, for a drive cut into these bands, in a cache of `sets` parts.
     #[must_use]
-    pub fn new(band_bytes: u64) -> Self {
-        Self { band_bytes: band_bytes.max(1), bands: HashMap::new(), order: VecDeque::new(), entries: 0, bytes: 0 }
+    pub fn new(layout: Bands, sets: usize) -> Self {
+        Self { layout, bands: HashMap::default(), sets: vec![Set::default(); sets.max(1)] }
     }
 
     /// Map entries in use, those of superseded copies included.
     #[must_use]
     pub fn entries(&self) -> u64 {
-        self.entries
+        self.sets.iter().map(|set| set.entries).sum()
     }
 
     /// Bytes of the cache in use, superseded copies included.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        self.bytes
+        self.sets.iter().map(|set| set.bytes).sum()
+    }
+
+    /// Entries and bytes in use in the part of the cache that `band` keeps to.
+    #[must_use]
+    pub fn used_by_set_of(&self, band: u64) -> (u64, u64) {
+        let set = &self.sets[self.set_of(band)];
+        (set.entries, set.bytes)
+    }
+
+    fn set_of(&self, band: u64) -> usize {
+        match self.sets.len() {
+            1 => 0,
+            sets => usize::try_from(band % u64::try_from(sets).unwrap_or(1)).unwrap_or(0),
+        }
+    }
+
+    /// How the drive is cut into bands.
+    #[must_use]
+    pub fn layout(&self) -> &Bands {
+        &self.layout
     }
 
     /// The band that `offset` lies in.
     #[must_use]
     pub fn band_of(&self, offset: u64) -> u64 {
-        offset / self.band_bytes
+        self.layout.of(offset)
     }
 
     /// Whether any block of `band` is away.
@@ -108,16 +146,20 @@ impl Extents {
         self.bands.contains_key(&band)
     }
 
+    /// The part of `offset..end` before the next border of bands, as offset and length.
+    #[must_use]
+    pub fn first_piece(&self, offset: u64, end: u64) -> (u64, u64) {
+        (offset, self.layout.end(offset).min(end) - offset)
+    }
+
     /// `offset..offset+len` cut at the borders of bands.
-    pub fn split(&self, offset: u64, len: u64) -> impl Iterator<Item = (u64, u64)> + use<> {
-        let band_bytes = self.band_bytes;
+    pub fn split(&self, offset: u64, len: u64) -> impl Iterator<Item = (u64, u64)> {
         let end = offset.saturating_add(len);
         let mut at = offset;
         std::iter::from_fn(move || {
             (at < end).then(|| {
-                let stop = (at / band_bytes + 1).saturating_mul(band_bytes).min(end);
-                let piece = (at, stop - at);
-                at = stop;
+                let piece = self.first_piece(at, end);
+                at += piece.1;
                 piece
             })
         })
@@ -136,33 +178,56 @@ impl Extents {
     /// are superseded but keep their space and their entry until their band is cleaned.
     pub fn insert(&mut self, start: u64, len: u64, at: u64) {
         let number = self.band_of(start);
-        let order = &mut self.order;
+        let set = self.set_of(number);
+        let set = &mut self.sets[set];
         let band = self.bands.entry(number).or_insert_with(|| {
-            order.push_back(number);
+            set.order.push_back(number);
             Band::default()
         });
         band.supersede(start, start + len, Some(Extent { start, len, at }));
         band.entries += 1;
         band.bytes += len;
-        self.entries += 1;
-        self.bytes += len;
+        set.entries += 1;
+        set.bytes += len;
+    }
+
+    /// `bytes` more of the cache can be used by nothing until the band of `start` is cleaned.
+    pub fn pad(&mut self, start: u64, bytes: u64) {
+        let number = self.band_of(start);
+        let set = self.set_of(number);
+        if let Some(band) = self.bands.get_mut(&number) {
+            band.bytes += bytes;
+            self.sets[set].bytes += bytes;
+        }
     }
 
     /// `start..start+len` (within one band) was written at home: cached copies are superseded.
     pub fn supersede(&mut self, start: u64, len: u64) {
-        if let Some(band) = self.bands.get_mut(&(start / self.band_bytes)) {
+        if let Some(band) = self.bands.get_mut(&self.layout.of(start)) {
             band.supersede(start, start + len, None);
         }
     }
 
-    /// Cleans the band that has been dirty longest: all its blocks go home. Returns its number.
-    pub fn clean_oldest(&mut self) -> Option<u64> {
-        let number = self.order.pop_front()?;
-        if let Some(band) = self.bands.remove(&number) {
-            self.entries -= band.entries;
-            self.bytes -= band.bytes;
-        }
-        Some(number)
+    /// Cleans the band that has been dirty longest: all its blocks go home. Where the cache has several parts, of the first that is
+    /// in use.
+    pub fn clean_oldest(&mut self) -> Option<Cleaned> {
+        let set = self.sets.iter().position(|set| !set.order.is_empty())?;
+        self.clean(set)
+    }
+
+    /// The same within the part of the cache that `band` keeps to.
+    pub fn clean_for(&mut self, band: u64) -> Option<Cleaned> {
+        self.clean(self.set_of(band))
+    }
+
+    fn clean(&mut self, set: usize) -> Option<Cleaned> {
+        let set = &mut self.sets[set];
+        let number = set.order.pop_front()?;
+        let band = self.bands.remove(&number).unwrap_or_default();
+        set.entries -= band.entries;
+        set.bytes -= band.bytes;
+        let live = u64::try_from(band.extents.len()).unwrap_or(u64::MAX);
+        Some(Cleaned { number, stale: band.entries.saturating_sub(live) })
     }
 
     /// `offset..offset+len` as pieces in order, each at home or in the cache.
@@ -197,7 +262,7 @@ mod tests {
 
     #[test]
     fn an_overwrite_in_the_middle_leaves_both_ends_where_they_are() {
-        let mut extents = Extents::new(1_000);
+        let mut extents = Extents::new(Bands::alike(1_000), 1);
         extents.insert(100, 300, 0);
         extents.insert(200, 50, 5_000);
         assert_eq!(
@@ -215,19 +280,33 @@ mod tests {
 
     #[test]
     fn cleaning_takes_the_longest_dirty_band_and_all_of_it() {
-        let mut extents = Extents::new(1_000);
+        let mut extents = Extents::new(Bands::alike(1_000), 1);
         extents.insert(5_000, 10, 0);
         extents.insert(1_000, 10, 10);
         extents.insert(5_500, 10, 20);
-        assert_eq!(extents.clean_oldest(), Some(5));
+        assert_eq!(extents.clean_oldest(), Some(Cleaned { number: 5, stale: 0 }));
         assert_eq!((extents.entries(), extents.bytes()), (1, 10));
         assert!(!extents.is_dirty(5) && extents.is_dirty(1));
         assert_eq!(extents.pieces(5_000, 10), [Piece::Home { start: 5_000, len: 10 }]);
     }
 
     #[test]
+    fn a_part_of_the_cache_is_emptied_for_its_own_bands_only() {
+        let mut extents = Extents::new(Bands::alike(1_000), 4);
+        for (nth, band) in [4, 5, 8, 8].into_iter().enumerate() {
+            extents.insert(band * 1_000, 10, u64::try_from(nth).unwrap() * 10);
+            extents.pad(band * 1_000, 2);
+        }
+        assert_eq!((extents.used_by_set_of(0), extents.used_by_set_of(1)), ((3, 36), (1, 12)));
+        assert_eq!(extents.clean_for(12), Some(Cleaned { number: 4, stale: 0 }));
+        assert_eq!(extents.clean_for(12), Some(Cleaned { number: 8, stale: 1 }));
+        assert_eq!(extents.clean_for(12), None);
+        assert_eq!((extents.entries(), extents.bytes()), (1, 12));
+    }
+
+    #[test]
     fn a_read_is_cut_at_the_borders_of_bands() {
-        let extents = Extents::new(1_000);
+        let extents = Extents::new(Bands::alike(1_000), 1);
         assert_eq!(extents.split(900, 1_200).collect::<Vec<_>>(), [(900, 100), (1_000, 1_000), (2_000, 100)]);
     }
 }

@@ -1,6 +1,7 @@
 //! A conventional disk's place for hurried small writes: used when the DRAM cache is off, emptied when idle.
 
 use super::Write;
+use super::bands::Bands;
 use super::extents::{Extents, Piece};
 use crate::model::Nanos;
 use crate::sim::media::{Media, millis};
@@ -36,7 +37,7 @@ impl MediaCache {
     /// Empty.
     #[must_use]
     pub fn new(params: MediaCacheParams) -> Self {
-        Self { params, extents: Extents::new(GROUP_BYTES), log_head: 0 }
+        Self { params, extents: Extents::new(Bands::alike(GROUP_BYTES), 1), log_head: 0 }
     }
 
     /// Bytes it holds.
@@ -51,20 +52,27 @@ impl MediaCache {
         let fits = self.extents.entries() < self.params.max_entries
             && self.extents.bytes() + write.len <= self.params.cache_bytes;
         if !write.uncached || write.len > self.params.largest || !fits {
-            for (start, len) in self.extents.split(write.offset, write.len) {
+            let end = write.offset + write.len;
+            let mut at = write.offset;
+            while at < end && self.extents.entries() > 0 {
+                let (start, len) = self.extents.first_piece(at, end);
                 self.extents.supersede(start, len);
+                at += len;
             }
             return media.write(write.offset, write.len, write.queue);
         }
-        for (start, len) in self.extents.split(write.offset, write.len) {
+        let end = write.offset + write.len;
+        let mut at = write.offset;
+        while at < end {
+            let (start, len) = self.extents.first_piece(at, end);
             self.extents.insert(start, len, self.log_head);
             self.log_head += len;
+            at += len;
         }
         let params = media.params();
-        let revolution = params.revolution_ms;
-        let sd = params.noise_sd;
+        let (revolution, sd, hiccups) = (params.revolution_ms, params.noise_sd, params.hiccups);
         // It lies at several radii, so the nearest one is always near.
-        self.params.append_revolutions * revolution * media.noise().factor(sd) + media.noise().recalibration_ms()
+        self.params.append_revolutions * revolution * media.noise().factor(sd) + media.noise().hiccup_ms(hiccups)
     }
 
     /// Milliseconds to read. A copy of the cache lies near the head, so a cached piece costs a short seek.
@@ -90,7 +98,7 @@ impl MediaCache {
         while at < until
             && let Some(group) = self.extents.clean_oldest()
         {
-            at = at + millis(media.write(group * GROUP_BYTES, 4096, 1));
+            at = at + millis(media.write(group.number * GROUP_BYTES, 4096, 1));
             busy = Some(at);
         }
         busy
@@ -113,7 +121,7 @@ mod tests {
     }
 
     fn write(offset: u64, len: u64) -> Write {
-        Write { offset, len, queue: 1, uncached: true, home: false }
+        Write { offset, len, queue: 1, uncached: true, synced: true, home: false }
     }
 
     #[test]

@@ -1,10 +1,14 @@
 //! Where a block really goes. Every layer answers in milliseconds of the drive's one mechanism.
 
+mod bands;
 mod cached_stl;
 mod extents;
+mod log_stl;
 mod media_cache;
 
-pub use cached_stl::{CachedStl, CachedStlParams};
+pub use bands::ByNumber;
+pub use cached_stl::{CachedStl, CachedStlParams, Checkpoint, Foreground, Store, Synced};
+pub use log_stl::{LogStl, LogStlParams, Overload, OverloadAnswer};
 pub use media_cache::{MediaCache, MediaCacheParams};
 
 use super::media::Media;
@@ -19,6 +23,8 @@ pub enum TranslationParams {
     MediaCache(MediaCacheParams),
     /// A shingled disk with a conventional cache area and a static map (Seagate's way).
     CachedStl(CachedStlParams),
+    /// A shingled disk that is one log with a dynamic map (Western Digital's way).
+    LogStl(LogStlParams),
 }
 
 /// One write as it leaves the DRAM cache, or passes it by.
@@ -32,6 +38,8 @@ pub struct Write {
     pub queue: u64,
     /// The drive may answer as soon as it is on any platter: the DRAM cache is off.
     pub uncached: bool,
+    /// It must be safe before it is answered.
+    pub synced: bool,
     /// It came at its zone's write pointer, so it can go straight to its place.
     pub home: bool,
 }
@@ -45,16 +53,19 @@ pub enum Translation {
     MediaCache(MediaCache),
     /// See [`CachedStl`].
     CachedStl(CachedStl),
+    /// See [`LogStl`].
+    LogStl(Box<LogStl>),
 }
 
 impl Translation {
-    /// Fresh from the factory: nothing cached.
+    /// As it leaves the factory, on a drive of `capacity` bytes: nothing cached.
     #[must_use]
-    pub fn new(params: TranslationParams) -> Self {
+    pub fn new(params: TranslationParams, capacity: u64) -> Self {
         match params {
             TranslationParams::None => Self::None,
             TranslationParams::MediaCache(params) => Self::MediaCache(MediaCache::new(params)),
-            TranslationParams::CachedStl(params) => Self::CachedStl(CachedStl::new(params)),
+            TranslationParams::CachedStl(params) => Self::CachedStl(CachedStl::new(params, capacity)),
+            TranslationParams::LogStl(params) => Self::LogStl(Box::new(LogStl::new(params, capacity))),
         }
     }
 
@@ -64,6 +75,7 @@ impl Translation {
             Self::None => media.write(write.offset, write.len, write.queue),
             Self::MediaCache(cache) => cache.write(media, write),
             Self::CachedStl(stl) => stl.write(media, write),
+            Self::LogStl(stl) => stl.write(media, write),
         }
     }
 
@@ -73,6 +85,7 @@ impl Translation {
             Self::None => media.read(offset, len, queue),
             Self::MediaCache(cache) => cache.read(media, offset, len, queue),
             Self::CachedStl(stl) => stl.read(media, offset, len, queue),
+            Self::LogStl(stl) => stl.read(media, offset, len, queue),
         }
     }
 
@@ -83,14 +96,38 @@ impl Translation {
             Self::None => None,
             Self::MediaCache(cache) => cache.idle(media, since, until),
             Self::CachedStl(stl) => stl.idle(media, since, until),
+            Self::LogStl(stl) => stl.idle(media, since, until),
         }
     }
 
-    /// Bytes that are not at home: what the cache holds, stale copies included.
+    /// Makes what was written safe, on a flush. Milliseconds beyond the writes themselves.
+    pub fn sync(&mut self, media: &mut Media) -> f64 {
+        match self {
+            Self::CachedStl(stl) => stl.sync(media),
+            Self::None | Self::MediaCache(_) | Self::LogStl(_) => 0.0,
+        }
+    }
+
+    /// `offset..offset+len` is needed no longer. Only a log makes use of it.
+    pub fn trim(&mut self, media: &mut Media, offset: u64, len: u64) {
+        if let Self::LogStl(stl) = self {
+            stl.trim(media, offset, len);
+        }
+    }
+
+    /// How a drive answers one more write that has more to tidy up than it can bear; none mostly.
+    pub fn overload(&mut self, media: &mut Media) -> Option<OverloadAnswer> {
+        match self {
+            Self::LogStl(stl) => stl.overload(media),
+            Self::None | Self::MediaCache(_) | Self::CachedStl(_) => None,
+        }
+    }
+
+    /// Bytes that are not at home: what the cache holds, stale copies included. In a log nothing has a home.
     #[must_use]
     pub fn away_bytes(&self) -> u64 {
         match self {
-            Self::None => 0,
+            Self::None | Self::LogStl(_) => 0,
             Self::MediaCache(cache) => cache.away_bytes(),
             Self::CachedStl(stl) => stl.away_bytes(),
         }
