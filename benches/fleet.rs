@@ -169,6 +169,20 @@ fn report(outcomes: &[Outcome], drives: u64, seed: u64) {
         println!("wrong: {} {:?} {}", outcome.specimen.index, outcome.verdict.state, outcome.verdict.sentence);
         println!("    {truth:?}");
     }
+    if std::env::args().any(|argument| argument == "--list") {
+        for outcome in outcomes {
+            if let Some((ios, bytes, small)) = outcome.cliff {
+                let truth = &outcome.specimen.truth;
+                println!(
+                    "{} small {small} ios/entries {:.3} bytes/cache {:.3} {:.1} min {truth:?}",
+                    outcome.specimen.index,
+                    f64_of(ios) / f64_of(truth.map_entries.max(1)),
+                    f64_of(bytes) / f64_of(truth.cache_bytes.max(1)),
+                    outcome.drive_min,
+                );
+            }
+        }
+    }
     let shingled = |outcome: &&Outcome| outcome.specimen.truth.class.is_shingled();
     let within = |outcome: &&Outcome| !outcome.specimen.truth.beyond_quick;
     let is = |state: RecordingState| move |outcome: &&Outcome| outcome.verdict.state == state;

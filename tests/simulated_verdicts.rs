@@ -210,15 +210,16 @@ fn cliff_at(answer: &Recording) -> f64 {
 }
 
 #[test]
-fn a_hiding_shingled_disk_is_found_out_at_the_end_of_its_map() {
+fn a_hiding_shingled_disk_is_found_out_at_the_end_of_its_cache() {
     for preset in [preset::dm_14tb(), preset::dm_8tb()] {
         let run = run(&preset, Profile::SmrQuick, 1);
         let answer = run.verdict();
         assert_eq!((answer.state, answer.basis), (RecordingState::DriveManaged, Basis::Measured));
         let at = cliff_at(&answer);
-        assert!((at / 368_795.0 - 1.0).abs() < 0.05, "cliff after {at} writes");
+        // 48.3 GiB (csurbhi), written 1 MiB at a time.
+        assert!((at / (48.3 * 1_024.0) - 1.0).abs() < 0.02, "cliff after {at} writes");
         assert!(answer.confidence > 0.9 && answer.sentence.contains("does not say so"), "{}", answer.sentence);
-        assert!(!run.ran(PhaseRole::RandomLarge) && run.ran(PhaseRole::Recovery), "{:#?}", run.log);
+        assert!(!run.ran(PhaseRole::RandomSmall) && run.ran(PhaseRole::Recovery), "{:#?}", run.log);
         let spent = run.samples.last().unwrap().t;
         assert!(spent < Nanos::from_secs(900), "minutes on a shingled disk, not {spent}");
         let page = combine(&run.drive.recording, &[answer]);
@@ -259,7 +260,8 @@ fn a_shingled_disk_with_more_cache_than_was_filled_is_not_called_conventional() 
         stl.cache_bytes = 100 * GIB;
     }
     let answer = run(&preset, Profile::SmrQuick, 1).verdict();
-    assert_eq!(answer.state, RecordingState::Undecided, "{}", answer.sentence);
+    assert_eq!(answer.state, RecordingState::NotShown, "{}", answer.sentence);
+    assert!(answer.sentence.contains("not in their place"), "{}", answer.sentence);
 }
 
 #[test]
@@ -279,7 +281,7 @@ fn behind_usb_or_honest_a_shingled_disk_is_found_out_all_the_same() {
 fn a_host_aware_disk_used_as_an_ordinary_one_stays_host_aware_and_collapses() {
     let answer = run(&preset::ha_8tb(), Profile::SmrQuick, 1).verdict();
     assert_eq!((answer.state, answer.basis), (RecordingState::HostAware, Basis::Declared), "{}", answer.sentence);
-    assert!((cliff_at(&answer) / 191_172.0 - 1.0).abs() < 0.05);
+    assert!((cliff_at(&answer) / (28.0 * 1_024.0) - 1.0).abs() < 0.02, "{}", answer.sentence);
     assert!(answer.sentence.ends_with("A run has shown the same."), "{}", answer.sentence);
 }
 
@@ -287,7 +289,8 @@ fn a_host_aware_disk_used_as_an_ordinary_one_stays_host_aware_and_collapses() {
 fn a_slow_honest_shingled_disk_collapses_within_the_limit_of_the_phase() {
     let answer = run(&preset::dm_3tb(), Profile::SmrQuick, 1).verdict();
     assert_eq!((answer.state, answer.basis), (RecordingState::DriveManaged, Basis::Declared), "{}", answer.sentence);
-    assert!((cliff_at(&answer) / 262_144.0 - 1.0).abs() < 0.05, "{}", answer.sentence);
+    // Of the entries of its map the 65 536 large writes before had taken as many.
+    assert!((cliff_at(&answer) / (262_144.0 - 65_536.0) - 1.0).abs() < 0.05, "{}", answer.sentence);
 }
 
 #[test]

@@ -154,6 +154,12 @@ impl Detector {
         &self.points[self.split.unwrap_or(self.level_from)..]
     }
 
+    /// The samples of the level in use, counted from the first of all: where it begins, and where it fell.
+    #[must_use]
+    pub fn fell_at(&self) -> Option<(usize, usize)> {
+        self.split.map(|split| (self.level_from, split))
+    }
+
     /// Seconds since the fall; `None` if there was none. Constant time, for it is asked at every window.
     #[must_use]
     pub fn seconds_after_fall(&self) -> Option<f64> {

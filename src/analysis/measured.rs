@@ -19,6 +19,10 @@ const ASSUMED_RATE: f64 = 60e6;
 /// Rate by which a 4 KiB floor is carried over to a larger block where the run measured none: near the inner edge.
 const CARRIED_RATE: f64 = 100e6;
 
+/// So many times as long as the longest read must the longest write of most seconds be to count as a stall. Cleaning a band
+/// takes 0.16 to 1.8 s ("Skylight", csurbhi, Canvio), the longest of eight queued movements 0.1 to 0.25 s.
+const STALLED_BY: u64 = 2;
+
 /// A median random read below this, one at a time, and no head has moved: an eighth of the fastest revolution.
 pub const HEAD_MOVES_NS: u64 = 1_000_000;
 
@@ -49,6 +53,10 @@ pub struct PhaseFacts {
     /// `(median of a sample, I/Os of it)` of reads.
     read_p50: Vec<(Nanos, u64)>,
     read_points: Vec<Point>,
+    /// Longest latency of each sample's reads, where there were any.
+    read_longest: Vec<Nanos>,
+    /// Longest latency of each sample's writes; 0 where none ended.
+    write_longest: Vec<Nanos>,
     detector: Detector,
     /// When a fall is judged next, seconds after it.
     judge_at_s: f64,
@@ -75,6 +83,8 @@ impl PhaseFacts {
             seconds: 0.0,
             read_p50: Vec::new(),
             read_points: Vec::new(),
+            read_longest: Vec::new(),
+            write_longest: Vec::new(),
             detector: Detector::new(),
             judge_at_s: WATCH_S,
         }
@@ -191,7 +201,9 @@ impl Measured {
         facts.seconds += sample.duration.as_secs_f64();
         if sample.read.ios > 0 {
             facts.read_p50.push((sample.read.p50, sample.read.ios));
+            facts.read_longest.push(sample.read.max);
         }
+        facts.write_longest.push(sample.write.max);
         facts.read_points.push(Point::reads(sample));
         let closed = facts.detector.push(sample.t, Point::writes(sample), sample.write.bytes, sample.spoilt);
         if closed && facts.is_watched() {
@@ -220,7 +232,7 @@ impl Measured {
         // A bootstrap over all that follows, ever more rarely: a run may last weeks.
         self.phases[index].judge_at_s = watched * 1.1;
         let Some(rho) = self.rho_of(index) else { return };
-        if rho.high <= SHINGLED_AT_MOST {
+        if rho.high <= SHINGLED_AT_MOST || (rho.high < CONVENTIONAL_AT_LEAST && self.stalls(index).is_some()) {
             self.found = Some(index);
             return;
         }
@@ -258,6 +270,24 @@ impl Measured {
         let settled = if facts.detector.fall().is_some() { level } else { &level[level.len() / 2..] };
         let (floor, scale, _) = self.floor_of(phase)?;
         rho(settled, &floor, scale, self.seed)
+    }
+
+    /// Whether writes stall again and again since the rate fell, for longer than any movement of the head takes: a band is
+    /// being cleaned. A small drive cleans so many blocks with each band that its mean rate alone does not tell.
+    #[must_use]
+    pub fn stalls(&self, phase: usize) -> Option<Stalls> {
+        let facts = self.phases.get(phase)?;
+        let (from, split) = facts.detector.fell_at()?;
+        let workload = facts.workload()?;
+        let floors = self.phases.iter().filter(|floor| {
+            let alike = |other: &Workload| other.bs == workload.bs && other.iodepth == workload.iodepth;
+            matches!(floor.phase.role, PhaseRole::Floor | PhaseRole::FloorDeep) && floor.workload().is_some_and(alike)
+        });
+        let floor = floors.filter_map(|floor| median(&floor.read_longest)).max()?;
+        let before = median(facts.write_longest.get(from..split)?)?;
+        let after = median(facts.write_longest.get(split..)?)?;
+        let stalls = after.0 >= STALLED_BY.saturating_mul(floor.0) && after.0 >= STALLED_BY.saturating_mul(before.0);
+        stalls.then_some(Stalls { before, after, floor })
     }
 
     /// Random reads to hold a write phase against: samples, a factor to their rate, and how they are known.
@@ -364,6 +394,23 @@ impl Measured {
         let done: u64 = self.phases.iter().map(|facts| facts.reads.ios + facts.writes.ios).sum();
         (errors, done + errors)
     }
+}
+
+/// The longest write of a second, as it was half of the time, before and after a fall.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stalls {
+    /// Before.
+    pub before: Nanos,
+    /// After.
+    pub after: Nanos,
+    /// The same of random reads at that block size and depth, which move nothing but the head.
+    pub floor: Nanos,
+}
+
+fn median(values: &[Nanos]) -> Option<Nanos> {
+    let mut sorted: Vec<Nanos> = values.iter().copied().filter(|value| value.0 > 0).collect();
+    sorted.sort_unstable();
+    sorted.get(sorted.len() / 2).copied()
 }
 
 /// The region that was scattered and read back.

@@ -17,6 +17,8 @@ use crate::model::plan::Plan;
 use crate::model::recording::{Basis, Recording, RecordingState};
 use crate::model::units::KIB;
 
+/// How sure a collapse that shows in stalls more than in the rate can make (syn).
+const BY_STALLS: f64 = 0.85;
 /// Writes of at most this many bytes fill a map rather than a cache.
 const SMALL_BS: u64 = 16 * KIB;
 
@@ -140,6 +142,17 @@ fn shingled(drive: &Drive, declared: &Recording, measured: &Measured, found: &Fo
         rate(cliff.after_per_s),
         ratio(found.rho.value),
     );
+    // Not that slow on average, but stalled: by the cleaning of bands.
+    if found.rho.high > SHINGLED_AT_MOST
+        && let Some(stalls) = measured.stalls(found.phase)
+    {
+        let sentence = format!(
+            "{sentence} In most seconds since, a write waited {} (before: {}; the longest read: {}): bands are being rewritten.",
+            stalls.after, stalls.before, stalls.floor
+        );
+        let share = 1.0 - found.rho.share_conventional;
+        return answer(RecordingState::DriveManaged, Basis::Measured, factor * BY_STALLS * share, sentence);
+    }
     answer(RecordingState::DriveManaged, Basis::Measured, factor * found.rho.share_shingled, sentence)
 }
 
@@ -210,9 +223,12 @@ fn doubtful(measured: &Measured) -> Option<Recording> {
         }
     }
     let reread = measured.reread().filter(|reread| reread.ratio <= ELSEWHERE)?;
-    // A conventional disk's media cache does the same, most of all with its write cache off: so this alone is no verdict.
-    Some(undecided(
-        1.0 - reread.ratio,
+    // A conventional disk's media cache does the same, most of all with its write cache off: so this is no verdict, and no
+    // contradiction either. Nothing collapsed within what was written.
+    Some(answer(
+        RecordingState::NotShown,
+        Basis::Measured,
+        0.5,
         format!(
             "No collapse was found, but blocks that were just rewritten are not in their place: the region read back at {} \
              of its speed before. A shingled disk with a cache larger than this run filled does that; so does a conventional \

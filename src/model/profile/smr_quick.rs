@@ -13,9 +13,9 @@ use crate::model::workload::Rw;
 pub const PROFILE: Definition = Definition {
     name: "smr-quick",
     question: "Is it shingled, although it does not say so?",
-    description: "Measures how fast the head can move, then writes 4 KiB blocks all over the drive until the \
-                  rate collapses or every known cache would be full; then 1 MiB blocks; then reads freshly \
-                  scattered blocks back in order. Stops as soon as the answer is clear. Overwrites the region.",
+    description: "Measures how fast the head can move, then writes 1 MiB blocks all over the drive until the \
+                  rate collapses or every known cache would be full; then 4 KiB blocks, until every known map would be; then \
+                  reads freshly scattered blocks back in order. Stops as soon as the answer is clear. Overwrites the region.",
     writes: Some(true),
     parameters: &[FLOOR_S, WRITES, LARGE_BYTES, Parameter { default: "8", ..IODEPTH }, IDLE_S, PHASE_LIMIT_S],
     phases,
@@ -60,12 +60,13 @@ fn phases(making: &mut Making<'_>) -> Vec<Phase> {
         Action::Io(small),
     );
     random_small.early_stop = true;
-    phases.push(random_small);
+    random_small.gate = Gate::UnlessCliff;
     let mut random_large =
         phase("random-1m", "Does the rate collapse after so many bytes?", PhaseRole::RandomLarge, Action::Io(large));
     random_large.early_stop = true;
-    random_large.gate = Gate::UnlessCliff;
-    phases.push(random_large);
+    // Bytes first: 64 GiB fill most caches in minutes, while a drive that takes 20 ms to log each small write needs hours to
+    // fill its map.
+    phases.extend([random_large, random_small]);
     phases.extend(reread(making));
     if idle_s > 0 {
         let mut idle = phase("idle", "The drive is left alone", PhaseRole::Idle, Action::Idle { runtime_s: idle_s });
