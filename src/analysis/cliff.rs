@@ -19,6 +19,10 @@ const MOST_A_WINDOW: f64 = 4.0;
 /// The reference is the median of so many windows: the first may hold the filling of a DRAM cache.
 const REFERENCE_WINDOWS: usize = 3;
 
+/// A first window so many times as fast as the next two shows a fall within it: H + K as a factor would be 210, but here two windows
+/// say the same at once (e^2.5).
+const FIRST_FALL: f64 = 12.0;
+
 /// A collapse of the rate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cliff {
@@ -106,8 +110,13 @@ impl Detector {
         let Some(reference) = self.reference else {
             self.windows.push(rate);
             if self.windows.len() >= REFERENCE_WINDOWS {
+                let first = self.windows.first().copied().unwrap_or_default();
                 self.windows.sort_unstable_by(f64::total_cmp);
                 self.reference = self.windows.get(self.windows.len() / 2).copied();
+                // A small cache is full before there is a reference. So is the DRAM of a conventional disk: ρ tells them apart.
+                if self.reference.is_some_and(|reference| first > reference * FIRST_FALL) {
+                    self.split = Some(self.level_from + best_split(&self.points[self.level_from..]));
+                }
             }
             return;
         };

@@ -210,16 +210,20 @@ fn doubtful(measured: &Measured) -> Option<Recording> {
             ));
         }
         if rho.high < CONVENTIONAL_AT_LEAST {
-            return Some(undecided(
-                rho.share_shingled.max(rho.share_conventional),
-                format!(
-                    "It writes {} times as fast as its head can move (95 % sure: {} to {}): slower than a conventional disk \
-                     ({CONVENTIONAL_AT_LEAST} or more), faster than a shingled one ({SHINGLED_AT_MOST} or less).",
-                    ratio(rho.value),
-                    ratio(rho.low),
-                    ratio(rho.high)
-                ),
-            ));
+            let slow = format!(
+                "It writes {} times as fast as its head can move (95 % sure: {} to {}): slower than a conventional disk \
+                 ({CONVENTIONAL_AT_LEAST} or more), faster than a shingled one ({SHINGLED_AT_MOST} or less).",
+                ratio(rho.value),
+                ratio(rho.low),
+                ratio(rho.high)
+            );
+            return Some(if measured.unjudged_fall(index).is_some() {
+                undecided(rho.share_shingled.max(rho.share_conventional), slow)
+            } else {
+                // A write cache that is off, or a bridge, does that to any disk.
+                let sentence = format!("Nothing collapsed within what was written, but that proves nothing. {slow}");
+                answer(RecordingState::NotShown, Basis::Measured, 0.3, sentence)
+            });
         }
     }
     let reread = measured.reread().filter(|reread| reread.ratio <= ELSEWHERE)?;

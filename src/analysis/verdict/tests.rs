@@ -170,13 +170,13 @@ fn slow_from_the_first_second_is_undecided() {
 }
 
 #[test]
-fn between_the_classes_it_is_undecided_with_its_numbers() {
+fn between_the_classes_without_a_fall_nothing_is_shown_and_its_numbers_are_told() {
     let plan = quick();
     let mut tape = Tape::default();
     floors(&mut tape, &plan);
     tape.writes(of_role(&plan, PhaseRole::RandomSmall), 7_200, 80, 4096, 100_000);
     let answer = judged(&plan, &tape);
-    assert_eq!(answer.state, RecordingState::Undecided);
+    assert_eq!(answer.state, RecordingState::NotShown);
     assert!(answer.sentence.contains("0.55"), "{}", answer.sentence);
 }
 

@@ -5,9 +5,9 @@ use crate::model::units::{GIB, MIB};
 use crate::sim::preset::{Inside, Preset};
 use crate::sim::translation::{CachedStlParams, Foreground, LogStlParams, TranslationParams};
 
-/// Writes of 4 KiB of `smr-quick`'s first writing phase, without its parameters changed.
+/// Writes of 4 KiB of `smr-quick`'s second writing phase, without its parameters changed.
 pub const QUICK_SMALL_WRITES: u64 = 600_000;
-/// Bytes of 1 MiB writes of its second.
+/// Bytes of 1 MiB writes of its first.
 pub const QUICK_LARGE_BYTES: u64 = 64 * GIB;
 /// Seconds after which it ends either of them.
 pub const QUICK_LIMIT_S: f64 = 7_200.0;
@@ -142,13 +142,13 @@ fn cached_beyond_quick(params: &CachedStlParams, uncached: bool) -> bool {
     let pad = if uncached { f64_of(params.synced.pad_bytes) } else { 0.0 };
     let (entries, bytes) = (f64_of(params.map_entries), f64_of(params.cache_bytes));
     let (small_bytes, large_bytes) = (4_096.0 + pad, f64_of(MIB) + pad);
-    let small = done_in_time(QUICK_SMALL_WRITES, 4_096, params, uncached);
-    if entries.min(bytes / small_bytes) < SEEN_BY * small {
+    let large = done_in_time(QUICK_LARGE_BYTES / MIB, MIB, params, uncached);
+    if entries.min(bytes / large_bytes) < SEEN_BY * large {
         return false;
     }
     // What the first phase left in the cache is there still: it cleans while idle, and nobody waits for that.
-    let left = (entries - small).min((bytes - small * small_bytes) / large_bytes);
-    left >= SEEN_BY * done_in_time(QUICK_LARGE_BYTES / MIB, MIB, params, uncached)
+    let left = (entries - large).min((bytes - large * large_bytes) / small_bytes);
+    left >= SEEN_BY * done_in_time(QUICK_SMALL_WRITES, 4_096, params, uncached)
 }
 
 fn spare_bytes(preset: &Preset, params: &LogStlParams) -> u64 {
