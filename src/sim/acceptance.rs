@@ -1,4 +1,6 @@
 //! Simulated drives against the published figures they are modelled on. Tolerances are the simulator's, not the drives'.
+//!
+//! As a table: `cargo test --lib sim::acceptance -- --nocapture | grep '^|'`.
 
 use std::collections::BinaryHeap;
 
@@ -14,6 +16,9 @@ use crate::model::approx::f64_of;
 use crate::model::units::{GIB, KIB, MIB};
 use crate::model::zone::ZoneOp;
 use crate::probe::engine::Op;
+
+mod archive;
+mod skewed;
 
 /// A host that keeps `depth` I/Os in flight.
 struct Host {
@@ -39,6 +44,13 @@ impl Host {
         self.in_flight.push(std::cmp::Reverse(done));
     }
 
+    /// Until nothing is in flight.
+    fn wait(&mut self) {
+        while let Some(std::cmp::Reverse(done)) = self.in_flight.pop() {
+            self.now = self.now.max(done);
+        }
+    }
+
     /// I/Os per second of `count` random I/Os after `skipped`.
     fn random(&mut self, op: Op, bs: u64, span: u64, depth: usize, skipped: u64, count: u64) -> f64 {
         let mut from = self.now;
@@ -62,7 +74,7 @@ impl Host {
 }
 
 fn near(what: &str, got: f64, expected: f64, tolerance_percent: f64) {
-    println!("{what}: {got:.2}, published {expected}, {:+.1} %", (got / expected - 1.0) * 100.0);
+    println!("| {what} | {expected} | {got:.2} | {:+.1} % of {tolerance_percent} |", (got / expected - 1.0) * 100.0);
     assert!((got / expected - 1.0).abs() * 100.0 <= tolerance_percent, "{what}: {got:.2} against {expected}");
 }
 
@@ -209,6 +221,70 @@ fn the_conventional_4_tb_with_its_cache_off_and_with_synced_writes() {
         now = host.drive.submit_flagged(now, Op::Write, offset, 4096, true).unwrap();
     }
     near("cmr-4tb 4K synced to its place, IOPS", 5_000.0 / now.as_secs_f64(), 96.0, 5.0);
+}
+
+#[test]
+fn a_synced_write_with_the_cache_on_costs_a_write_and_its_flush_no_more() {
+    let mut on = preset::cmr_4tb();
+    if let Inside::Disk { cache, .. } = &mut on.inside {
+        cache.write_back = true;
+    }
+    let mut host = Host::of(&on);
+    for _ in 0..5_000 {
+        let offset = host.random.random_range(0..on.capacity() / 4096) * 4096;
+        host.io(Op::Write, offset, 4096, 1);
+        host.io(Op::Flush { data_only: false }, 0, 0, 1);
+    }
+    host.wait();
+    near("cmr-4tb 4K WCE on and flushed, IOPS", 5_000.0 / host.now.as_secs_f64(), 96.0, 5.0);
+}
+
+#[test]
+fn the_conventional_14_tb_writes_seven_times_as_often_as_its_head_reads() {
+    let preset = preset::cmr_14tb();
+    let rate = |op| Host::of(&preset).random(op, 4 * KIB, preset.capacity(), 1, 1_000, 20_000);
+    near("cmr-14tb rho, 4K QD1", rate(Op::Write) / rate(Op::Read), 7.4, 13.0);
+}
+
+#[test]
+fn the_conventional_24_tb_does_what_its_data_sheet_says_with_its_cache_on_or_off() {
+    for write_back in [true, false] {
+        let mut preset = preset::cmr_24tb();
+        if let Inside::Disk { cache, .. } = &mut preset.inside {
+            cache.write_back = write_back;
+        }
+        let rate = |op, skipped| Host::of(&preset).random(op, 4 * KIB, preset.capacity(), 32, skipped, 30_000);
+        let what = |rw: &str| format!("cmr-24tb 4K {rw} QD32, WCE {}, IOPS", u8::from(write_back));
+        near(&what("read"), rate(Op::Read, 100), 212.0, 5.0);
+        near(&what("write"), rate(Op::Write, 1_000), 565.0, 5.0);
+    }
+}
+
+#[test]
+fn after_its_cliff_the_host_aware_disk_spreads_as_published() {
+    let preset = preset::ha_8tb();
+    let mut host = Host::of(&preset);
+    host.random(Op::Write, MIB, preset.capacity(), 64, 0, 29_000);
+    // Quartiles of what is read every few seconds, as fio logs it.
+    let mut rates: Vec<f64> = (0..200).map(|_| host.random(Op::Write, MIB, preset.capacity(), 64, 0, 8)).collect();
+    rates.sort_by(f64::total_cmp);
+    for (what, nth, published) in [("25", 50, 5.8), ("50", 100, 6.34), ("75", 150, 6.82)] {
+        near(&format!("ha-8tb 1M QD64 after, p{what}, MiB/s"), rates[nth], published, 15.0);
+    }
+}
+
+#[test]
+fn the_fast_cells_of_an_ssd_are_full_after_as_much_as_they_hold() {
+    let preset = preset::ssd_1tb();
+    let mut host = Host::of(&preset);
+    let fast = host.sequential(Op::Write, MIB, 0, GIB, 8);
+    let mut written = GIB;
+    while host.sequential(Op::Write, MIB, written, GIB / 4, 8) > 0.8 * fast {
+        written += GIB / 4;
+    }
+    near("ssd-1tb fill, fast for, GB (syn)", f64_of(written) / 1e9, 30.0, 20.0);
+    let reads = host.random(Op::Read, 4 * KIB, preset.capacity(), 1, 10, 5_000);
+    assert!(reads > 1_000.0, "a read takes under a millisecond: {reads}");
 }
 
 #[test]

@@ -5,6 +5,9 @@ use super::noise::Noise;
 use crate::model::Nanos;
 use crate::model::approx::{f64_of, u64_of};
 
+/// Idle for so long, it begins to fold its fast cells into the others, s (syn).
+const FOLDS_AFTER_S: f64 = 1.0;
+
 /// The constants of one flash drive.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FlashParams {
@@ -58,7 +61,7 @@ impl Flash {
         let params = &self.params;
         if self.pipe_free < at {
             // Idle: the fast cells are folded into the others at the direct rate (syn).
-            let idle_s = (at - self.pipe_free).as_secs_f64();
+            let idle_s = ((at - self.pipe_free).as_secs_f64() - FOLDS_AFTER_S).max(0.0);
             self.slc_used = (self.slc_used - idle_s * params.direct_bytes_per_s).max(0.0);
         }
         let rate =

@@ -159,7 +159,7 @@ fn cached(draw: &mut Draw, media: &MediaParams) -> CachedStlParams {
     let foreground = if draw.chance(0.5) {
         Foreground::Rewrite { share: draw.one_of(&[0.5, 1.0]) }
     } else {
-        Foreground::Measured { band_ms: draw.log(FOREGROUND_MS), stale_ms: 0.0 }
+        Foreground::Measured { band_ms: draw.log(FOREGROUND_MS), stale_ms: 0.0, stale_ms_per_mib: 0.0 }
     };
     CachedStlParams {
         cache_bytes: u64_of(draw.log(CACHE_GIB) * 1_024.0).saturating_mul(MIB).min(most.max(GIB)),

@@ -9,6 +9,7 @@ use super::bands::Bands;
 use super::extents::{Cleaned, Extents, Piece};
 use crate::model::Nanos;
 use crate::model::approx::{f64_of, u64_of};
+use crate::model::units::MIB;
 use crate::sim::media::{Media, millis};
 
 /// What the cache lies on.
@@ -29,6 +30,8 @@ pub enum Foreground {
         band_ms: f64,
         /// For each further copy that a newer one had superseded, ms.
         stale_ms: f64,
+        /// For each MiB of those, ms.
+        stale_ms_per_mib: f64,
     },
     /// From first principles: to the band and back, and this share of it read and written again. 1 is the whole band; from the track
     /// that changed to the band's end it is half of it on average.
@@ -86,7 +89,7 @@ pub struct CachedStlParams {
     pub background_ms: f64,
     /// Idle for so long, it begins to clean; seconds.
     pub idle_trigger_s: f64,
-    /// An ordered stream of so many bytes goes straight into its bands.
+    /// An ordered stream of more bytes than these, with no flush in it, goes straight into its bands.
     pub stream_bytes: u64,
     /// Least time of one append to the cache, ms.
     pub append_ms: f64,
@@ -108,6 +111,8 @@ pub struct CachedStl {
     records: u64,
     /// Bytes in the record that is still open.
     open_bytes: u64,
+    /// Bytes that the last write left in the cache.
+    last_appended: u64,
     /// Where the last append went, if its record is still open.
     open_record: Option<u64>,
     stream_next: u64,
@@ -135,6 +140,7 @@ impl CachedStl {
             log_head: 0,
             records: 0,
             open_bytes: 0,
+            last_appended: 0,
             open_record: None,
             stream_next: u64::MAX,
             stream_run: 0,
@@ -152,7 +158,8 @@ impl CachedStl {
         self.stream_run = if write.offset == self.stream_next { self.stream_run + write.len } else { write.len };
         let end = write.offset + write.len;
         self.stream_next = end;
-        let streaming = write.home || self.stream_run >= self.params.stream_bytes;
+        // Synced chunks of any length went to the cache (aicodix/smr), also in order.
+        let streaming = write.home || (!write.synced && self.stream_run > self.params.stream_bytes);
         let mut ms = 0.0;
         let mut appended = 0;
         let mut at = write.offset;
@@ -166,23 +173,27 @@ impl CachedStl {
             };
             at += len;
         }
-        if write.synced && appended > 0 {
-            // The last record is closed by `sync`.
-            let records = appended.div_ceil(self.params.synced.record_bytes.max(1));
-            ms += self.params.synced.record_ms * f64_of(records.saturating_sub(1)) + self.sync(media);
+        self.last_appended = appended;
+        if write.synced {
+            ms += self.sync(media);
         }
         ms
     }
 
     /// Makes safe what was appended, if anything was since the last time. Milliseconds.
     pub fn sync(&mut self, media: &mut Media) -> f64 {
+        self.stream_run = 0;
         let Some(start) = self.open_record.take() else { return 0.0 };
         let checkpoint_ms = if self.open_bytes > 0 { self.close_record() } else { 0.0 };
-        let Synced { record_ms, pad_bytes, .. } = self.params.synced;
+        let Synced { record_ms, record_bytes, pad_bytes } = self.params.synced;
         self.extents.pad(start, pad_bytes);
         self.log_head += pad_bytes;
+        // The next record's turn is within the figure.
+        media.park(self.place(media, self.log_head));
         let sd = media.params().noise_sd;
-        checkpoint_ms + record_ms * media.noise().factor(sd)
+        // What was gathered before the last write has been closed on the way.
+        let records = self.last_appended.div_ceil(record_bytes.max(1)).max(1);
+        checkpoint_ms + record_ms * f64_of(records) * media.noise().factor(sd)
     }
 
     /// A record of the log is complete. Milliseconds of the checkpoint that follows some.
@@ -231,7 +242,10 @@ impl CachedStl {
 
     fn foreground_ms(&self, media: &mut Media, cleaned: Cleaned) -> f64 {
         let ms = match self.params.foreground {
-            Foreground::Measured { band_ms, stale_ms } => band_ms + stale_ms * f64_of(cleaned.stale),
+            Foreground::Measured { band_ms, stale_ms, stale_ms_per_mib } => {
+                let stale_mib = f64_of(cleaned.stale_bytes) / f64_of(MIB);
+                band_ms + stale_ms * f64_of(cleaned.stale) + stale_ms_per_mib * stale_mib
+            }
             Foreground::Rewrite { share } => {
                 let (place, band_bytes) = self.extents.layout().place(cleaned.number);
                 // Read at the rate of the place, and written at it.
@@ -284,7 +298,7 @@ impl CachedStl {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::units::{GIB, KIB, MIB};
+    use crate::model::units::{GIB, KIB};
     use crate::sim::noise::Noise;
     use crate::sim::preset::{self, Inside};
 

@@ -75,6 +75,8 @@ pub struct Cleaned {
     pub number: u64,
     /// Copies in the cache that a newer one had superseded.
     pub stale: u64,
+    /// Their bytes, and those lost to padding.
+    pub stale_bytes: u64,
 }
 
 /// A part of the cache that bands share, and the bands in the order in which they became dirty.
@@ -227,7 +229,9 @@ impl Extents {
         set.entries -= band.entries;
         set.bytes -= band.bytes;
         let live = u64::try_from(band.extents.len()).unwrap_or(u64::MAX);
-        Some(Cleaned { number, stale: band.entries.saturating_sub(live) })
+        let live_bytes = band.extents.iter().map(|extent| extent.len).sum();
+        let stale_bytes = band.bytes.saturating_sub(live_bytes);
+        Some(Cleaned { number, stale: band.entries.saturating_sub(live), stale_bytes })
     }
 
     /// `offset..offset+len` as pieces in order, each at home or in the cache.
@@ -284,7 +288,7 @@ mod tests {
         extents.insert(5_000, 10, 0);
         extents.insert(1_000, 10, 10);
         extents.insert(5_500, 10, 20);
-        assert_eq!(extents.clean_oldest(), Some(Cleaned { number: 5, stale: 0 }));
+        assert_eq!(extents.clean_oldest(), Some(Cleaned { number: 5, stale: 0, stale_bytes: 0 }));
         assert_eq!((extents.entries(), extents.bytes()), (1, 10));
         assert!(!extents.is_dirty(5) && extents.is_dirty(1));
         assert_eq!(extents.pieces(5_000, 10), [Piece::Home { start: 5_000, len: 10 }]);
@@ -298,8 +302,8 @@ mod tests {
             extents.pad(band * 1_000, 2);
         }
         assert_eq!((extents.used_by_set_of(0), extents.used_by_set_of(1)), ((3, 36), (1, 12)));
-        assert_eq!(extents.clean_for(12), Some(Cleaned { number: 4, stale: 0 }));
-        assert_eq!(extents.clean_for(12), Some(Cleaned { number: 8, stale: 1 }));
+        assert_eq!(extents.clean_for(12), Some(Cleaned { number: 4, stale: 0, stale_bytes: 2 }));
+        assert_eq!(extents.clean_for(12), Some(Cleaned { number: 8, stale: 1, stale_bytes: 14 }));
         assert_eq!(extents.clean_for(12), None);
         assert_eq!((extents.entries(), extents.bytes()), (1, 12));
     }

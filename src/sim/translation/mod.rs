@@ -52,7 +52,7 @@ pub enum Translation {
     /// See [`MediaCache`].
     MediaCache(MediaCache),
     /// See [`CachedStl`].
-    CachedStl(CachedStl),
+    CachedStl(Box<CachedStl>),
     /// See [`LogStl`].
     LogStl(Box<LogStl>),
 }
@@ -64,7 +64,7 @@ impl Translation {
         match params {
             TranslationParams::None => Self::None,
             TranslationParams::MediaCache(params) => Self::MediaCache(MediaCache::new(params)),
-            TranslationParams::CachedStl(params) => Self::CachedStl(CachedStl::new(params, capacity)),
+            TranslationParams::CachedStl(params) => Self::CachedStl(Box::new(CachedStl::new(params, capacity))),
             TranslationParams::LogStl(params) => Self::LogStl(Box::new(LogStl::new(params, capacity))),
         }
     }
