@@ -4,6 +4,7 @@
 //!   Drive ───────────▶ declared::classify ─────────────────────────┐
 //!   Plan + Samples ──▶ measured::Measured ─▶ verdict::verdict ──▶ combine::combine ──▶ the drive's page
 //!                        │   (cliff, rho)
+//!                        ├▶ estimate::estimates ─▶ stored with the run
 //!                        └▶ online::Online: leave a phase out, or end it early, while the run is under way
 //! ```
 //! The rules are those of the public record: a shingled disk whose cache is full writes *slower than
@@ -13,6 +14,7 @@ mod array;
 pub mod cliff;
 pub mod combine;
 pub mod declared;
+pub mod estimate;
 mod evidence;
 pub mod measured;
 mod models;
@@ -27,6 +29,7 @@ mod fixtures;
 
 pub use combine::combine;
 pub use declared::classify;
+pub use estimate::estimates;
 pub use models::{Listing, Says, listed};
 pub use online::Online;
 pub use verdict::verdict;

@@ -12,6 +12,7 @@
 //! | `page` | the raw pages a drive answers, by name |
 //! | `zone` | zones in ZBC's words, and a zoned drive's summary |
 //! | `recording` | the answer: state, basis, confidence, sentence, evidence |
+//! | `estimate` | a figure that a run measured, with its 95 % interval |
 //! | `workload` | what is asked of a drive, in fio's words |
 //! | `parameters` | a profile's parameters: ranges, parsing, errors that name the field |
 //! | `profile` | the profiles as data: ordered phases |
@@ -29,6 +30,7 @@
 pub mod approx;
 pub mod conditions;
 pub mod drive;
+pub mod estimate;
 pub mod histogram;
 pub mod history;
 pub mod interval;

@@ -82,6 +82,7 @@ pub fn run(row: &SqliteRow) -> Result<Run, StoreError> {
         progress: json_column(row, "progress")?,
         phases: Vec::new(),
         verdict: optional_json_column(row, "verdict")?,
+        estimates: json_column(row, "estimates")?,
         options: json_column(row, "options")?,
         life: json_column(row, "life")?,
         surroundings: Surroundings::default(),

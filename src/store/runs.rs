@@ -153,7 +153,7 @@ impl Store {
 pub(super) async fn update(connection: &mut sqlx::SqliteConnection, run: &Run) -> Result<(), StoreError> {
     sqlx::query(
         "UPDATE runs SET state = ?2, stalled = ?3, started_at_ms = ?4, ended_at_ms = ?5, engine = ?6,
-                         progress = ?7, stop_reason = ?8, verdict = ?9, life = ?10
+                         progress = ?7, stop_reason = ?8, verdict = ?9, life = ?10, estimates = ?11
          WHERE id = ?1",
     )
     .bind(run.id.to_string())
@@ -166,6 +166,7 @@ pub(super) async fn update(connection: &mut sqlx::SqliteConnection, run: &Run) -
     .bind(run.stop_reason.as_ref().map(json).transpose()?)
     .bind(run.verdict.as_ref().map(json).transpose()?)
     .bind(json(&run.life)?)
+    .bind(json(&run.estimates)?)
     .execute(&mut *connection)
     .await?;
     for phase in &run.phases {

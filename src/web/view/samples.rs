@@ -11,6 +11,7 @@ use crate::model::drive::{
     BlockDeviceCharacteristics, Content, Declared, DeviceKind, Drive, DriveId, Fact, Host, Identity, IdentityBasis,
     Inventory, LeftOut, Partition, QueueLimits, Reading, Rotation, Transport, Unknown, Usage, ZonedField,
 };
+use crate::model::estimate::{Estimate, Quantity};
 use crate::model::histogram::Precision;
 use crate::model::interval::{Interval, Tally};
 use crate::model::options::RunOptions;
@@ -52,6 +53,15 @@ pub fn evidence(name: &str, basis: Basis, value: &str, points: Points, weight: f
 
 pub fn recording(state: RecordingState, basis: Basis, confidence: f64, sentence: &str) -> Recording {
     Recording { state, basis, confidence, sentence: sentence.to_owned(), evidence: Vec::new() }
+}
+
+/// Figures as of a shingled disk; one with an open end, and text that wants to be markup.
+pub fn figures() -> Vec<Estimate> {
+    let cliff = Estimate::new(Quantity::CliffIos, (368_795.0, 366_000.0, 370_000.0), "Best split of ln(rate).");
+    let cliff = cliff.map(|figure| figure.of("random writes of 4 KiB, 8 at a time").at(Bytes(4096), 8));
+    let trigger = Estimate::bounded(Quantity::IdleTriggerS, 120.0, Some(120.0), None, "Nothing was <i>cleaned</i>.");
+    let figures = [cliff, trigger].into_iter().flatten();
+    figures.map(|figure| figure.from_phases(["random-4k"])).collect()
 }
 
 pub fn shingled() -> Recording {
@@ -386,6 +396,7 @@ pub fn run(drive: &Drive, profile: Profile, phases_done: usize) -> Run {
         phases,
         surroundings: surroundings(),
         verdict: (done && profile == Profile::SmrQuick).then(shingled),
+        estimates: if done { figures() } else { Vec::new() },
         plan,
         options: RunOptions::default(),
         life: Life::default(),
