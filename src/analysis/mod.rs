@@ -7,6 +7,8 @@
 //!                        ├▶ estimate::estimates ─▶ stored with the run
 //!                        └▶ online::Online: leave a phase out, or end it early, while the run is under way
 //! ```
+//! Figures of all runs and the drive's word ─▶ suitability::suitability: what it is good for.
+//!
 //! The rules are those of the public record: a shingled disk whose cache is full writes *slower than
 //! its own head can move*, a conventional one never does. See [`rho`] for the numbers.
 
@@ -21,6 +23,7 @@ mod models;
 pub mod online;
 pub mod rho;
 pub mod split;
+pub mod suitability;
 pub mod verdict;
 mod words;
 
@@ -32,4 +35,5 @@ pub use declared::classify;
 pub use estimate::estimates;
 pub use models::{Listing, Says, listed};
 pub use online::Online;
+pub use suitability::suitability;
 pub use verdict::verdict;

@@ -20,6 +20,7 @@
 //! | `conditions` | what of host and kernel a run's figures depend on, as found and as set |
 //! | `tunable` | the settings that a run may change |
 //! | `surroundings` | conditions, temperature and kernel log of a run |
+//! | `suitability` | what a drive is good for |
 //! | `run` | run states with their diagram, stop and refusal reasons |
 //! | `interval` | one period of a run |
 //! | `seen` | what the block layer and the host saw of it |
@@ -44,6 +45,7 @@ pub mod run;
 pub mod seen;
 pub mod split;
 pub mod standing;
+pub mod suitability;
 pub mod surroundings;
 pub mod tunable;
 pub mod units;

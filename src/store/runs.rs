@@ -5,8 +5,20 @@ use std::collections::HashMap;
 use super::rows::{self, json, signed};
 use super::{Store, StoreError};
 use crate::model::drive::DriveId;
+use crate::model::estimate::Estimate;
 use crate::model::recording::Recording;
 use crate::model::run::{Run, RunId, RunState, StopReason};
+
+/// What one run measured and found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunFigures {
+    /// The run.
+    pub run: RunId,
+    /// Its figures.
+    pub estimates: Vec<Estimate>,
+    /// Its answer, once it is over.
+    pub verdict: Option<Recording>,
+}
 
 /// Which runs to list.
 #[derive(Debug, Clone, Copy, Default)]
@@ -137,6 +149,18 @@ impl Store {
             verdicts.entry(drive).or_default().push(verdict);
         }
         Ok(verdicts)
+    }
+
+    /// What each run of a drive measured and found, oldest first.
+    ///
+    /// # Errors
+    /// What SQLite said.
+    pub async fn figures(&self, drive: DriveId) -> Result<Vec<RunFigures>, StoreError> {
+        let rows = sqlx::query("SELECT id, estimates, verdict FROM runs WHERE drive_id = ? ORDER BY id")
+            .bind(drive.to_string())
+            .fetch_all(&self.reader)
+            .await?;
+        rows.iter().map(rows::figures).collect()
     }
 
     /// Deletes a run with all its intervals. Whether there was one.

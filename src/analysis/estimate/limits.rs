@@ -99,7 +99,7 @@ pub fn fit(points: &[CliffAt]) -> Option<Limits> {
         let bytes = (only.bs >= SURELY_CACHE).then_some(only.bytes.0);
         return Some(Limits { entries, bytes });
     }
-    let candidates = (0..=points.len()).filter_map(|by_map| {
+    let candidates = (0..=points.len()).map(|by_map| {
         let (small, large) = points.split_at(by_map);
         let entries = mean(&mut small.iter().map(|point| point.bytes.0 / point.bs));
         let bytes = mean(&mut large.iter().map(|point| point.bytes.0));
@@ -109,13 +109,16 @@ pub fn fit(points: &[CliffAt]) -> Option<Limits> {
             let off = (point.bytes.0 / fitted).ln();
             off * off
         };
-        Some((points.iter().map(rest).sum::<f64>(), Limits { entries, bytes }))
+        (points.iter().map(rest).sum::<f64>(), Limits { entries, bytes })
     });
     candidates.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, limits)| limits)
 }
 
+/// Both ends of an interval.
+type Tails = (f64, f64);
+
 /// The intervals of both limits.
-fn intervals(points: &[CliffAt]) -> (Option<(f64, f64)>, Option<(f64, f64)>) {
+fn intervals(points: &[CliffAt]) -> (Option<Tails>, Option<Tails>) {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
     let (mut entries, mut bytes) = (Vec::new(), Vec::new());
     for _ in 0..RESAMPLES {

@@ -28,8 +28,15 @@ type Places = [(f64, f64)];
 pub fn estimate(input: &Input<'_>) -> Vec<Estimate> {
     let places = input.measured.zone_profile(input.plan);
     let falls = falling_share(&places).unwrap_or(0.0);
-    if places.len() < FEWEST || input.measured.is_still() == Some(true) {
+    if places.len() < FEWEST {
         return Vec::new();
+    }
+    if input.measured.is_still() == Some(true) {
+        let how = "Bytes over time of all places. No head moved: flash, or blocks that were never written.";
+        let value = mean(&places);
+        let reach = value * (Z95 * unrest(&places)).exp_m1();
+        let figure = Estimate::new(Quantity::MeanReadBytesPerS, (value, value - reach, value + reach), how);
+        return figure.map(|figure| figure.from_phases(["read-at-*"])).into_iter().collect();
     }
     let whole = input.plan.phases.iter().filter(|phase| phase.role == PhaseRole::ZoneProfile).count();
     if places.len() < whole {

@@ -3,7 +3,6 @@
 use super::format::{NONE, figure, grouped};
 use crate::model::approx::u64_of;
 use crate::model::estimate::{Estimate, Unit};
-use crate::model::units::Bytes;
 
 /// One row.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,11 +43,30 @@ fn interval(estimate: &Estimate, unit: Unit) -> String {
     match (estimate.low, estimate.high) {
         (Some(low), Some(high)) => {
             let (low, high) = (with_unit(low, unit), with_unit(high, unit));
-            if low == high { NONE.to_owned() } else { format!("{low} to {high}") }
+            if low == high { narrow(estimate) } else { format!("{low} to {high}") }
         }
         (Some(low), None) => format!("{} or more", with_unit(low, unit)),
         (None, Some(high)) => format!("{} or less", with_unit(high, unit)),
         (None, None) => NONE.to_owned(),
+    }
+}
+
+/// An interval whose ends look alike when rounded.
+fn narrow(estimate: &Estimate) -> String {
+    let width = estimate.high.zip(estimate.low).map_or(0.0, |(high, low)| high - low);
+    if width > 0.0 && estimate.value.abs() > 0.0 {
+        format!("± {} %", figure(width / 2.0 / estimate.value.abs() * 100.0))
+    } else {
+        NONE.to_owned()
+    }
+}
+
+/// Bytes in decimal units, to about three digits.
+fn bytes(value: f64) -> String {
+    let units = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
+    match units.into_iter().find(|(unit, _)| value >= *unit) {
+        Some((unit, name)) => format!("{} {name}", figure(value / unit)),
+        None => format!("{} B", figure(value)),
     }
 }
 
@@ -58,10 +76,11 @@ pub fn with_unit(value: f64, unit: Unit) -> String {
     match unit {
         Unit::Count => grouped(u64_of(value)),
         Unit::Iops => format!("{} IOPS", figure(value)),
-        Unit::Bytes => Bytes(u64_of(value)).decimal(),
+        Unit::Bytes => bytes(value),
         Unit::BytesPerS => format!("{} MB/s", figure(value / 1e6)),
         Unit::Seconds => format!("{} s", figure(value)),
         Unit::Milliseconds => format!("{} ms", figure(value)),
+        Unit::Ratio if value.abs() < 0.1 => format!("{value:.3}"),
         Unit::Ratio => figure(value),
     }
 }
@@ -79,7 +98,7 @@ mod tests {
             (rows[0].value.clone(), rows[0].interval.clone())
         };
         let (value, interval) = of(Quantity::CliffBytes, 1.51e9, Some(1.509e9), Some(1.512e9));
-        assert_eq!((value.as_str(), interval.contains(" to ")), ("1.51 GB", false), "{interval}");
+        assert_eq!((value.as_str(), interval.as_str()), ("1.51 GB", "± 0.10 %"));
         let (value, interval) = of(Quantity::IdleTriggerS, 120.0, Some(120.0), None);
         assert_eq!((value.as_str(), interval.as_str()), ("120 s", "120 s or more"));
         let (value, interval) = of(Quantity::OuterBytesPerS, 197e6, Some(190e6), Some(199e6));
