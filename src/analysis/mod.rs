@@ -29,6 +29,8 @@ mod words;
 
 #[cfg(test)]
 mod fixtures;
+#[cfg(test)]
+mod published;
 
 pub use combine::combine;
 pub use declared::classify;
