@@ -9,7 +9,8 @@ use drivescope::model::estimate::{Estimate, Quantity};
 use drivescope::model::interval::{Interval, Sample};
 use drivescope::model::plan::Plan;
 use drivescope::model::profile::{Pace, Profile, Target, TargetZones, build};
-use drivescope::model::units::{KIB, MIB};
+use drivescope::model::tunable::{Tunable, WRITE_BACK};
+use drivescope::model::units::{GIB, KIB, MIB};
 use drivescope::model::{Bytes, Nanos};
 use drivescope::probe::control::Control;
 use drivescope::probe::event::{EventSink, ProbeEvent};
@@ -18,14 +19,20 @@ use drivescope::probe::run::{Outcome, carry_out};
 use drivescope::probe::witness::NoWitness;
 use drivescope::sim::preset::{Inside, Preset};
 use drivescope::sim::translation::{CachedStlParams, TranslationParams};
-use drivescope::sim::{SimEngine, identity, preset};
+use drivescope::sim::{CacheSwitch, SimEngine, identity, preset};
 use serde_json::{Value, json};
 
-struct Judge(Online);
+/// The analysis, and the switch of the drive's cache, set for each phase as a job does.
+struct Judge<'a>(Online, &'a Plan, Option<CacheSwitch>);
 
-impl Referee for Judge {
+impl Referee for Judge<'_> {
     fn admit(&mut self, phase: u32) -> Result<(), String> {
-        self.0.admit(usize::try_from(phase).unwrap())
+        let index = usize::try_from(phase).unwrap();
+        if let Some(switch) = &self.2 {
+            let wanted = self.1.phases[index].tunables.get(&Tunable::CacheType);
+            switch.set(wanted.map_or(switch.found(), |wanted| wanted == WRITE_BACK));
+        }
+        self.0.admit(index)
     }
 
     fn observe(&mut self, interval: &Interval) -> Option<String> {
@@ -101,7 +108,7 @@ fn run(preset: &Preset, profile: Profile, parameters: Value) -> Vec<Estimate> {
     };
     let mut engine = SimEngine::new(preset, 1, None);
     let mut kept = Kept::default();
-    let mut judge = Judge(Online::new(&plan));
+    let mut judge = Judge(Online::new(&plan), &plan, engine.cache());
     let outcome = carry_out(&plan, &mut engine, Box::new(NoWitness), &Control::default(), &mut judge, &mut kept);
     assert!(matches!(outcome, Outcome::Completed), "{outcome:?}");
     let found = estimates(&plan, &kept.samples, &kept.totals);
@@ -288,4 +295,38 @@ fn zones_tell_what_opening_costs_and_how_many_to_keep_open() {
     // It waits for the writes that the drive still holds in its memory.
     assert!(the(&figures, Quantity::ZoneOpenMs).value >= truth.open_ms);
     assert!(the(&figures, Quantity::OpenZones).value >= 1.0);
+}
+
+#[test]
+fn a_write_cache_and_its_flushes_are_weighed() {
+    // 490 writes a second at QD1 with the cache on (fio list); with it off each waits for its place.
+    let preset = preset::cmr_14tb();
+    let figures = run(&preset, Profile::WriteCache, json!({ "phase_s": 60 }));
+    let Inside::Disk { media, .. } = &preset.inside else { panic!("a disk") };
+    // Off, the media cache takes it: 0.45 of a turn each, and what the bridge adds.
+    let off = 1_000.0 / (0.45 * media.revolution_ms);
+    near(&figures, Quantity::CacheGainRatio, 490.0 / off, 15.0);
+    assert!(the(&figures, Quantity::FlushCostRatio).low.unwrap() > 3.0);
+}
+
+#[test]
+fn a_rebuild_and_a_fill_are_timed() {
+    let mut preset = preset::cmr_14tb();
+    if let Inside::Disk { media, .. } = &mut preset.inside {
+        media.capacity = 200 * GIB;
+    }
+    let figures = run(&preset, Profile::Rebuild, json!({ "rebuild_bytes": "20g" }));
+    assert!(the(&figures, Quantity::RebuildBytesPerS).value > 10e6);
+    let figures =
+        run(&preset, Profile::SmrFull, json!({ "baseline_s": 30, "large_s": 60, "random_s": 120, "idle_s": 10 }));
+    let Inside::Disk { media, .. } = &preset.inside else { panic!("a disk") };
+    // Bytes over time between 160 MiB/s of the link and the slope of the platter, 211 to 100 MB/s: half of it is capped.
+    let (rates, way) = (&media.rates, preset.interface.bytes_per_s);
+    let time: f64 = (0..1_000)
+        .map(|step| {
+            let at = (f64::from(step) + 0.5) / 1_000.0;
+            1.0 / ((rates[0].1 + (rates[1].1 - rates[0].1) * at) * 1e6).min(way)
+        })
+        .sum();
+    near(&figures, Quantity::FillBytesPerS, 1_000.0 / time, 10.0);
 }

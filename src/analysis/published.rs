@@ -228,10 +228,12 @@ fn with_the_floor_of_its_sibling_it_writes_seven_times_as_fast_as_its_head() {
     assert!((rho / 7.4 - 1.0).abs() < 0.05, "{rho}");
 }
 
+/// What, rpm, block, depth, writes a second, for how long, and reads a second at the same depth if they were read.
+type Steady = (&'static str, u16, u64, u32, f64, u64, Option<u64>);
+
 #[test]
 fn no_published_conventional_disk_is_accused() {
-    // (what, rpm, block, depth, writes a second, seconds, reads a second at the same depth if they were read)
-    let disks: [(&str, u16, u64, u32, f64, u64, Option<u64>); 6] = [
+    let disks: [Steady; 6] = [
         ("HUS726040ALE614, cache off", 7_200, 4 * KIB, 1, 264.0, 600, None),
         ("HUS726040ALE614, cache on and synced", 7_200, 4 * KIB, 1, 96.0, 600, Some(96)),
         ("WD140EMFZ, 4 KiB", 5_400, 4 * KIB, 1, 490.0, 36_000, Some(66)),

@@ -69,7 +69,12 @@ fn resilvered(known: &Known<'_>, purpose: Use, piece: u64, pool: Pool) -> Judgem
         answer.missing.extend(known.scattered.is_none().then(|| missing(Quantity::SettledIops)));
         return answer;
     };
-    let time = resilver::duration(bytes, f64_of(piece), stream, scattered);
+    let mut time = resilver::duration(bytes, f64_of(piece), stream, scattered);
+    // If all of it came in short runs with gaps, as the rebuild profile writes, and not a part alone.
+    let rebuilt = known.figure(Quantity::RebuildBytesPerS);
+    if let Some((figure, _)) = rebuilt.filter(|(figure, _)| figure.value > 0.0) {
+        time.high_s = time.high_s.max(bytes / figure.value);
+    }
     let about = in_words(&time);
     let (grade, sentence) = match (known.is_shingled(), time.value_s) {
         (true, seconds) if seconds > LONG_S => (
@@ -90,10 +95,15 @@ fn resilvered(known: &Known<'_>, purpose: Use, piece: u64, pool: Pool) -> Judgem
         }
         (false, _) => (Grade::Suitable, format!("A resilver takes {about}.")),
     };
+    let mut because = vec![recorded(known), stream.ground.clone(), scattered.ground.clone()];
+    because.extend(rebuilt.map(|(figure, run)| {
+        let text = format!("short runs with gaps: {} MB/s", rate(figure.value / 1e6));
+        Ground { text, run: Some(run.run) }
+    }));
     Judgement {
         estimate: Some(time),
         reasoning: Some(resilver::reasoning(bytes, piece, stream, scattered)),
-        because: vec![recorded(known), stream.ground.clone(), scattered.ground.clone()],
+        because,
         missing: if scattered.own { Vec::new() } else { vec![missing(Quantity::SettledIops)] },
         ..judged(purpose, grade, sentence)
     }
