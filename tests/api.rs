@@ -269,6 +269,42 @@ fn the_hidden_shingled_disk_is_found_out_the_conventional_one_is_not_accused_and
 }
 
 #[test]
+fn figures_of_runs_tell_what_a_drive_is_good_for_and_outlive_a_restart() {
+    let dir = scratch();
+    let judged = |service: &Service, query: &str| {
+        let id = service.drive("sim-dm-8tb")["id"].as_str().unwrap().to_owned();
+        service.get(&format!("/api/v1/drives/{id}/suitability{query}"))
+    };
+    let raidz = |service: &Service, query: &str| {
+        let answer = judged(service, query).json();
+        answer["uses"].as_array().unwrap().iter().find(|judged| judged["use"] == "raidz-resilver").unwrap().clone()
+    };
+    {
+        let service = Service::simulated(dir.path());
+        assert_eq!(raidz(&service, "")["grade"], "not-known");
+        for profile in ["inspect", "smr-quick"] {
+            let over = service.wait_until_over(&service.begin("sim-dm-8tb", profile, json!({})));
+            let estimates = over["estimates"].as_array().unwrap();
+            assert!(estimates.len() > 5, "{over}");
+            for figure in estimates {
+                let (value, low) = (figure["value"].as_f64().unwrap(), figure["low"].as_f64().unwrap());
+                assert!(low <= value && figure["how"].as_str().unwrap().len() > 20, "{figure}");
+            }
+        }
+    }
+    let service = Service::simulated(dir.path());
+    let six_wide = raidz(&service, "");
+    assert_eq!(six_wide["grade"], "unsuitable", "{six_wide}");
+    assert!(six_wide["estimate"]["value_s"].as_f64().unwrap() > 9.0 * 86_400.0, "{six_wide}");
+    let emptier = raidz(&service, "?width=4&parity=1&fill_percent=10");
+    assert!(emptier["estimate"]["value_s"].as_f64() < six_wide["estimate"]["value_s"].as_f64());
+    let problem = judged(&service, "?width=3&parity=3").problem(422);
+    assert_eq!(problem["errors"][0]["field"], "parity");
+    judged(&service, "?fill_percent=much").problem(422);
+    service.get("/api/v1/drives/nobody/suitability").problem(404);
+}
+
+#[test]
 fn a_simulated_drive_shows_its_page_b1_with_fields_beside_bytes() {
     let dir = scratch();
     let service = Service::simulated(dir.path());

@@ -66,6 +66,7 @@ fn run_on(drive: &Drive) -> Run {
         progress: Progress::default(),
         phases: Vec::new(),
         verdict: None,
+        estimates: Vec::new(),
         options: RunOptions::default(),
         life: Life::default(),
         surroundings: Surroundings::default(),

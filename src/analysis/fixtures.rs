@@ -103,31 +103,48 @@ impl Tape {
         self.push(phase, seconds, (ios, 0), bs, p50_us)
     }
 
+    /// `seconds` seconds of writes at a rate that is no whole number, as published figures are; a failed or stalled second has none.
+    pub fn writes_at(&mut self, phase: usize, seconds: u64, per_s: f64, bs: u64) -> &mut Self {
+        let mut due = 0.0;
+        for _ in 0..seconds {
+            due += per_s;
+            let ios = crate::model::approx::u64_of(due - 0.5);
+            due -= crate::model::approx::f64_of(ios);
+            let p50_us = crate::model::approx::u64_of(1e6 / per_s);
+            self.second(phase, (0, ios), bs, p50_us);
+        }
+        self
+    }
+
     fn push(&mut self, phase: usize, seconds: u64, (reads, writes): (u64, u64), bs: u64, p50_us: u64) -> &mut Self {
         for second in 0..seconds {
             // A little unrest, as in any real drive.
-            let tally = |ios: u64| {
-                let ios = if ios > 20 { ios + ios * (second % 5) / 50 - ios / 25 } else { ios };
-                let p50 = Nanos(p50_us * 1_000);
-                if ios == 0 {
-                    SampleTally::default()
-                } else {
-                    SampleTally { ios, bytes: Bytes(ios * bs), p50, p99: p50, max: p50 }
-                }
-            };
-            self.t = self.t + Nanos::from_secs(1);
-            self.samples.push(Sample {
-                seq: u64::try_from(self.samples.len()).unwrap() + 1,
-                phase: u32::try_from(phase).unwrap(),
-                t: self.t,
-                duration: Nanos::from_secs(1),
-                read: tally(reads),
-                write: tally(writes),
-                errors: 0,
-                ramp: false,
-                spoilt: false,
-            });
+            let restless = |ios: u64| if ios > 20 { ios + ios * (second % 5) / 50 - ios / 25 } else { ios };
+            self.second(phase, (restless(reads), restless(writes)), bs, p50_us);
         }
         self
+    }
+
+    fn second(&mut self, phase: usize, (reads, writes): (u64, u64), bs: u64, p50_us: u64) {
+        let tally = |ios: u64| {
+            let p50 = Nanos(p50_us * 1_000);
+            if ios == 0 {
+                SampleTally::default()
+            } else {
+                SampleTally { ios, bytes: Bytes(ios * bs), p50, p99: p50, max: p50 }
+            }
+        };
+        self.t = self.t + Nanos::from_secs(1);
+        self.samples.push(Sample {
+            seq: u64::try_from(self.samples.len()).unwrap() + 1,
+            phase: u32::try_from(phase).unwrap(),
+            t: self.t,
+            duration: Nanos::from_secs(1),
+            read: tally(reads),
+            write: tally(writes),
+            errors: 0,
+            ramp: false,
+            spoilt: false,
+        });
     }
 }

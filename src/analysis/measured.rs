@@ -125,6 +125,25 @@ impl PhaseFacts {
         mean_rate(&self.read_points)
     }
 
+    /// Its reads, sample by sample.
+    #[must_use]
+    pub fn read_points(&self) -> &[Point] {
+        &self.read_points
+    }
+
+    /// Its writes, sample by sample.
+    #[must_use]
+    pub fn write_points(&self) -> &[Point] {
+        self.detector.points()
+    }
+
+    /// Its writes once they had settled: after a fall of the rate, else the second half.
+    #[must_use]
+    pub fn settled_writes(&self) -> &[Point] {
+        let level = self.detector.level();
+        if self.detector.fall().is_some() { level } else { &level[level.len() / 2..] }
+    }
+
     /// Bytes read per second.
     #[must_use]
     pub fn read_bytes_per_s(&self) -> f64 {
@@ -266,8 +285,7 @@ impl Measured {
     #[must_use]
     pub fn rho_of(&self, phase: usize) -> Option<Rho> {
         let facts = self.phases.get(phase)?;
-        let level = facts.detector.level();
-        let settled = if facts.detector.fall().is_some() { level } else { &level[level.len() / 2..] };
+        let settled = facts.settled_writes();
         let (floor, scale, _) = self.floor_of(phase)?;
         rho(settled, &floor, scale, self.seed)
     }

@@ -17,13 +17,13 @@ pub const SHINGLED_AT_MOST: f64 = 0.3;
 pub const CONVENTIONAL_AT_LEAST: f64 = 0.8;
 
 /// Resamples of a bootstrap: the 2.5 % tails then rest on 12 of them.
-const RESAMPLES: usize = 500;
+pub(super) const RESAMPLES: usize = 500;
 /// Blocks of a bootstrap: not fewer (if there are so many samples), not more.
 const BLOCKS: (usize, usize) = (10, 60);
 /// Seconds of one block where there is time enough: longer than the longest stall that is common.
 const BLOCK_S: f64 = 60.0;
 /// Fewer blocks than this say nothing about spread.
-const FEWEST_BLOCKS: usize = 3;
+pub(super) const FEWEST_BLOCKS: usize = 3;
 
 /// I/Os of one sample and the seconds they took.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -99,13 +99,13 @@ pub fn rho(writes: &[Point], floor: &[Point], scale: f64, seed: u64) -> Option<R
 }
 
 /// The rate of as many blocks as there are, drawn with replacement.
-fn resampled(blocks: &[Point], random: &mut Xoshiro256PlusPlus) -> f64 {
+pub(super) fn resampled(blocks: &[Point], random: &mut Xoshiro256PlusPlus) -> f64 {
     let drawn: Vec<Point> = (0..blocks.len()).map(|_| blocks[random.random_range(0..blocks.len())]).collect();
     mean_rate(&drawn)
 }
 
 /// Neighbouring samples joined to blocks of about equal time.
-fn blocks(points: &[Point]) -> Vec<Point> {
+pub(super) fn blocks(points: &[Point]) -> Vec<Point> {
     let total: f64 = points.iter().map(|point| point.seconds).sum();
     let wanted = usize::try_from(u64_of(total / BLOCK_S)).unwrap_or(usize::MAX).clamp(BLOCKS.0, BLOCKS.1);
     let length = total / f64_of_len(wanted);

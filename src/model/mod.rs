@@ -12,6 +12,7 @@
 //! | `page` | the raw pages a drive answers, by name |
 //! | `zone` | zones in ZBC's words, and a zoned drive's summary |
 //! | `recording` | the answer: state, basis, confidence, sentence, evidence |
+//! | `estimate` | a figure that a run measured, with its 95 % interval |
 //! | `workload` | what is asked of a drive, in fio's words |
 //! | `parameters` | a profile's parameters: ranges, parsing, errors that name the field |
 //! | `profile` | the profiles as data: ordered phases |
@@ -19,6 +20,7 @@
 //! | `conditions` | what of host and kernel a run's figures depend on, as found and as set |
 //! | `tunable` | the settings that a run may change |
 //! | `surroundings` | conditions, temperature and kernel log of a run |
+//! | `suitability` | what a drive is good for |
 //! | `run` | run states with their diagram, stop and refusal reasons |
 //! | `interval` | one period of a run |
 //! | `seen` | what the block layer and the host saw of it |
@@ -29,6 +31,7 @@
 pub mod approx;
 pub mod conditions;
 pub mod drive;
+pub mod estimate;
 pub mod histogram;
 pub mod history;
 pub mod interval;
@@ -42,6 +45,7 @@ pub mod run;
 pub mod seen;
 pub mod split;
 pub mod standing;
+pub mod suitability;
 pub mod surroundings;
 pub mod tunable;
 pub mod units;

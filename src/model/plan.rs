@@ -18,6 +18,8 @@ pub enum PhaseRole {
     Floor,
     /// The same several at a time, or of another block size: the floor that such writes are held against.
     FloorDeep,
+    /// Random 4 KiB reads, QD1, within a thousandth of the region: what differs between them is the angle of the platter.
+    ShortStroke,
     /// Sequential reads at one place; places run from the outer to the inner edge.
     ZoneProfile,
     /// Uniform random 4 KiB writes over the whole span: finds a limit in map entries.

@@ -23,6 +23,7 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::drive::{Drive, DriveId, Host, Usage};
+use super::estimate::Estimate;
 use super::options::RunOptions;
 use super::plan::Plan;
 use super::profile::Profile;
@@ -492,6 +493,9 @@ pub struct Run {
     pub phases: Vec<PhaseOutcome>,
     /// Its answer, once it is over.
     pub verdict: Option<Recording>,
+    /// What it measured, each figure with its interval; empty until it is over, and of runs from before there were any.
+    #[serde(default)]
+    pub estimates: Vec<Estimate>,
     /// When it may go, and what it may use up.
     pub options: RunOptions,
     /// What befell it.

@@ -7,6 +7,7 @@ use super::handle::{Order, OrderError};
 use super::progress::Tracker;
 use crate::analysis::split;
 use crate::model::drive::Drive;
+use crate::model::estimate::Estimate;
 use crate::model::interval::Interval;
 use crate::model::options::COOLED_BY_CELSIUS;
 use crate::model::plan;
@@ -349,8 +350,9 @@ impl Active {
     }
 
     /// The analysis has spoken: the run is over.
-    pub fn judged(&mut self, verdict: Recording) {
+    pub fn judged(&mut self, verdict: Recording, estimates: Vec<Estimate>) {
         self.run.verdict = Some(verdict);
+        self.run.estimates = estimates;
         let (state, reason) = match self.told.take() {
             None => (RunState::Finished, StopReason::Completed),
             Some(StopReason::Cancelled) => (RunState::Cancelled, StopReason::Cancelled),
@@ -438,7 +440,7 @@ mod tests {
         let mut active = launched();
         active.obey(Order::Cancel).unwrap();
         active.conclude(Outcome::Completed);
-        active.judged(verdict(&active));
+        active.judged(verdict(&active), Vec::new());
         assert_eq!((active.run.state, active.run.stop_reason), (RunState::Finished, Some(StopReason::Completed)));
     }
 
@@ -450,7 +452,7 @@ mod tests {
         active.claimed("sim");
         assert_eq!(active.run.state, RunState::Draining);
         active.conclude(Outcome::Stopped);
-        active.judged(verdict(&active));
+        active.judged(verdict(&active), Vec::new());
         assert_eq!(active.run.state, RunState::Cancelled);
     }
 
@@ -459,7 +461,7 @@ mod tests {
         let mut active = launched();
         active.stop(StopReason::ServiceStopped);
         active.conclude(Outcome::IoFailed("a read: EIO".to_owned()));
-        active.judged(verdict(&active));
+        active.judged(verdict(&active), Vec::new());
         assert_eq!(active.run.state, RunState::Failed);
     }
 
@@ -501,12 +503,12 @@ mod tests {
     fn a_limit_ends_a_run_well_and_a_drive_that_is_gone_does_not() {
         let mut active = launched();
         active.conclude(Outcome::Spent("has written 1 GiB".to_owned()));
-        active.judged(verdict(&active));
+        active.judged(verdict(&active), Vec::new());
         assert_eq!(active.run.state, RunState::Finished);
         let mut active = launched();
         active.lost("the kernel has no sdz any more".to_owned());
         active.conclude(Outcome::IoFailed("a write: ENODEV".to_owned()));
-        active.judged(verdict(&active));
+        active.judged(verdict(&active), Vec::new());
         let Some(StopReason::DriveGone(why)) = active.run.stop_reason else { panic!("{:?}", active.run.stop_reason) };
         assert!(why.contains("sdz") && why.contains("ENODEV"));
     }
@@ -563,7 +565,7 @@ mod tests {
                 active.claimed("sim");
             }
             active.conclude(Outcome::Stopped);
-            active.judged(verdict(&active));
+            active.judged(verdict(&active), Vec::new());
             prop_assert!(active.run.state.is_over());
         }
     }

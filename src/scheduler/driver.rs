@@ -21,7 +21,7 @@ use super::zones::Zones;
 use crate::analysis;
 use crate::backend::{Backend, Fresh};
 use crate::model::drive::{DeviceKind, Drive, Inventory};
-use crate::model::interval::{Interval, PhaseSums};
+use crate::model::interval::{Interval, PhaseSums, Sample};
 use crate::model::recording::{Basis, Recording, RecordingState};
 use crate::model::run::{Life, Progress, RefusedReason, Run, RunId, RunState, StopReason};
 use crate::model::surroundings::Surroundings;
@@ -286,6 +286,7 @@ impl Driver {
             progress: Progress::default(),
             phases: Vec::new(),
             verdict: None,
+            estimates: Vec::new(),
             options,
             life: Life { appearance, command_timeout_s: self.backend.command_timeout_s(&drive), ..Life::default() },
             surroundings: Surroundings::default(),
@@ -305,6 +306,7 @@ impl Driver {
         }
         run.state = RunState::Queued;
         (run.ended_at_ms, run.stop_reason, run.verdict) = (None, None, None);
+        run.estimates.clear();
         run.life.resumed_at_ms.push(now_ms());
         self.enqueue(run, drive);
         self.commit().await;
@@ -451,9 +453,9 @@ impl Driver {
                 self.to_judge.push(id);
             }
             JobEvent::Ended(Err(why)) => active.fail(StopReason::EngineError(why)),
-            JobEvent::Judged(verdict) => {
+            JobEvent::Judged(verdict, estimates) => {
                 let drive = active.run.drive;
-                active.judged((*verdict).clone());
+                active.judged((*verdict).clone(), estimates);
                 self.verdicts.send_modify(|verdicts| {
                     Arc::make_mut(verdicts).entry(drive).or_default().push(*verdict);
                 });
@@ -533,25 +535,33 @@ fn start_job(backend: Arc<Backend>, job: Job, events: mpsc::Sender<(RunId, JobEv
 /// Reads a run's results back and sends what they mean.
 async fn judge(store: Store, run: Run, drive: Drive, events: mpsc::Sender<(RunId, JobEvent)>) {
     let id = run.id;
-    let verdict = match store.samples(id).await {
-        Ok(samples) => {
+    let judged = match read_back(&store, id).await {
+        Ok((samples, totals)) => {
             // Statistics over a week of seconds take a while: not on a thread that serves requests.
-            tokio::task::spawn_blocking(move || analysis::verdict(&drive, &run.plan, &samples))
-                .await
-                .map_err(|error| error.to_string())
+            let judge = move || {
+                let verdict = analysis::verdict(&drive, &run.plan, &samples);
+                (verdict, analysis::estimates(&run.plan, &samples, &totals))
+            };
+            tokio::task::spawn_blocking(judge).await.map_err(|error| error.to_string())
         }
         Err(error) => Err(error.to_string()),
     };
-    let verdict = verdict.unwrap_or_else(|why| {
+    let (verdict, estimates) = judged.unwrap_or_else(|why| {
         tracing::error!(why, "the analysis failed");
-        Recording {
+        let verdict = Recording {
             state: RecordingState::Undecided,
             basis: Basis::None,
             confidence: 0.0,
             sentence: format!("The results could not be analysed: {why}."),
             evidence: Vec::new(),
-        }
+        };
+        (verdict, Vec::new())
     });
     // The channel closes only when the service goes down.
-    let _ = events.send((id, JobEvent::Judged(Box::new(verdict)))).await;
+    let _ = events.send((id, JobEvent::Judged(Box::new(verdict), estimates))).await;
+}
+
+/// The samples of a run, and the sums of its phases.
+async fn read_back(store: &Store, run: RunId) -> Result<(Vec<Sample>, Vec<Interval>), StoreError> {
+    Ok((store.samples(run).await?, store.phase_totals(run).await?))
 }

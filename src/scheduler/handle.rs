@@ -8,14 +8,17 @@ use tokio::sync::{mpsc, oneshot, watch};
 use super::admission;
 use super::planning::{self, PlanError, Planned};
 use super::zones::Zones;
+use crate::analysis;
+use crate::analysis::suitability::Past;
 use crate::backend::{Backend, EngineProblem, ResolveError};
 use crate::model::drive::{DeviceKind, Drive, DriveId, Inventory, Usage};
 use crate::model::page::{PageId, PageReport};
 use crate::model::parameters::FieldError;
 use crate::model::plan::Plan;
 use crate::model::run::{RefusedReason, Run, RunId, RunRequest, RunState};
+use crate::model::suitability::{Pool, Suitability};
 use crate::model::zone::{NoZones, ZoneReport};
-use crate::store::Store;
+use crate::store::{RunFigures, Store, StoreError};
 
 /// The scheduler has ended; the service is going down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -102,7 +105,23 @@ pub struct Handle {
     pub(super) store: Store,
 }
 
+/// A stored run as the analysis takes it.
+fn past(figures: &RunFigures) -> Past<'_> {
+    let RunFigures { run, estimates, verdict } = figures;
+    Past { run: *run, estimates, verdict: verdict.as_ref() }
+}
+
 impl Handle {
+    /// What a drive is good for, by its own word and all its runs; resilvers are reckoned for `pool`.
+    ///
+    /// # Errors
+    /// What the store said.
+    pub async fn suitability(&self, drive: &Drive, pool: Pool) -> Result<Suitability, StoreError> {
+        let figures = self.store.figures(drive.id).await?;
+        let runs: Vec<Past<'_>> = figures.iter().map(past).collect();
+        Ok(analysis::suitability(drive, &runs, pool))
+    }
+
     /// The drives, as of the last scan. Never touches hardware.
     #[must_use]
     pub fn inventory(&self) -> Arc<Inventory> {

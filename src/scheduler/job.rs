@@ -12,6 +12,7 @@ use crate::analysis::Online;
 use crate::backend::{Backend, Claim, LogWatcher, Settings};
 use crate::model::conditions::{Change, Conditions};
 use crate::model::drive::Drive;
+use crate::model::estimate::Estimate;
 use crate::model::interval::{Interval, Sample};
 use crate::model::options::RunOptions;
 use crate::model::plan::Plan;
@@ -52,8 +53,8 @@ pub enum JobEvent {
     Gone(String),
     /// Nothing is in flight any more and the drive is free again.
     Ended(Result<Outcome, String>),
-    /// The analysis has an answer; sent by the driver's own helper, last of all.
-    Judged(Box<Recording>),
+    /// The analysis has an answer, and the figures; sent by the driver's own helper, last of all.
+    Judged(Box<Recording>, Vec<Estimate>),
 }
 
 /// What a run has beside its claim, and what must be brought to an end however the run ends.

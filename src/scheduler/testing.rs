@@ -56,6 +56,7 @@ pub fn accepted() -> Active {
         progress: Progress::default(),
         phases: Vec::new(),
         verdict: None,
+        estimates: Vec::new(),
         options: RunOptions::default(),
         life: Life::default(),
         surroundings: Surroundings::default(),

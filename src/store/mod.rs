@@ -23,7 +23,7 @@ use sqlx::SqlitePool;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 
 pub use intervals::{Entry, PhaseLatencies, Range};
-pub use runs::RunFilter;
+pub use runs::{RunFigures, RunFilter};
 pub use zone_ops::ZoneLatencies;
 
 /// Connections that read. More would not read faster from one file on a small machine.

@@ -6,7 +6,7 @@ use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 use uuid::Uuid;
 
-use super::StoreError;
+use super::{RunFigures, StoreError};
 use crate::model::drive::DriveId;
 use crate::model::histogram::{LatencyHistogram, Precision};
 use crate::model::interval::{Interval, Tally, ZoneTallies};
@@ -82,6 +82,7 @@ pub fn run(row: &SqliteRow) -> Result<Run, StoreError> {
         progress: json_column(row, "progress")?,
         phases: Vec::new(),
         verdict: optional_json_column(row, "verdict")?,
+        estimates: json_column(row, "estimates")?,
         options: json_column(row, "options")?,
         life: json_column(row, "life")?,
         surroundings: Surroundings::default(),
@@ -91,6 +92,15 @@ pub fn run(row: &SqliteRow) -> Result<Run, StoreError> {
 /// A drive's id and one verdict on it.
 pub fn verdict(row: &SqliteRow) -> Result<(DriveId, Recording), StoreError> {
     Ok((DriveId(uuid_column(row, "drive_id")?), json_column(row, "verdict")?))
+}
+
+/// What one run measured and found.
+pub fn figures(row: &SqliteRow) -> Result<RunFigures, StoreError> {
+    Ok(RunFigures {
+        run: RunId(uuid_column(row, "id")?),
+        estimates: json_column(row, "estimates")?,
+        verdict: optional_json_column(row, "verdict")?,
+    })
 }
 
 /// A row of `phases`.

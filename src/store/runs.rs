@@ -5,8 +5,20 @@ use std::collections::HashMap;
 use super::rows::{self, json, signed};
 use super::{Store, StoreError};
 use crate::model::drive::DriveId;
+use crate::model::estimate::Estimate;
 use crate::model::recording::Recording;
 use crate::model::run::{Run, RunId, RunState, StopReason};
+
+/// What one run measured and found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunFigures {
+    /// The run.
+    pub run: RunId,
+    /// Its figures.
+    pub estimates: Vec<Estimate>,
+    /// Its answer, once it is over.
+    pub verdict: Option<Recording>,
+}
 
 /// Which runs to list.
 #[derive(Debug, Clone, Copy, Default)]
@@ -139,6 +151,18 @@ impl Store {
         Ok(verdicts)
     }
 
+    /// What each run of a drive measured and found, oldest first.
+    ///
+    /// # Errors
+    /// What SQLite said.
+    pub async fn figures(&self, drive: DriveId) -> Result<Vec<RunFigures>, StoreError> {
+        let rows = sqlx::query("SELECT id, estimates, verdict FROM runs WHERE drive_id = ? ORDER BY id")
+            .bind(drive.to_string())
+            .fetch_all(&self.reader)
+            .await?;
+        rows.iter().map(rows::figures).collect()
+    }
+
     /// Deletes a run with all its intervals. Whether there was one.
     ///
     /// # Errors
@@ -153,7 +177,7 @@ impl Store {
 pub(super) async fn update(connection: &mut sqlx::SqliteConnection, run: &Run) -> Result<(), StoreError> {
     sqlx::query(
         "UPDATE runs SET state = ?2, stalled = ?3, started_at_ms = ?4, ended_at_ms = ?5, engine = ?6,
-                         progress = ?7, stop_reason = ?8, verdict = ?9, life = ?10
+                         progress = ?7, stop_reason = ?8, verdict = ?9, life = ?10, estimates = ?11
          WHERE id = ?1",
     )
     .bind(run.id.to_string())
@@ -166,6 +190,7 @@ pub(super) async fn update(connection: &mut sqlx::SqliteConnection, run: &Run) -
     .bind(run.stop_reason.as_ref().map(json).transpose()?)
     .bind(run.verdict.as_ref().map(json).transpose()?)
     .bind(json(&run.life)?)
+    .bind(json(&run.estimates)?)
     .execute(&mut *connection)
     .await?;
     for phase in &run.phases {

@@ -25,6 +25,7 @@ use crate::model::options::RunOptions;
 use crate::model::parameters::FieldError;
 use crate::model::profile::Profile;
 use crate::model::run::{Run, RunId, RunState};
+use crate::model::suitability::{Pool, Suitability};
 use crate::scheduler::Order;
 use crate::store::{Range, RunFilter};
 
@@ -46,6 +47,7 @@ pub fn router() -> Router<AppState> {
         .route("/drives/{id}", get(drive))
         .route("/drives/{id}/vpd/{page}", get(inside::page))
         .route("/drives/{id}/zones", get(inside::zones))
+        .route("/drives/{id}/suitability", get(suitability))
         .route("/profiles", get(profiles))
         .route("/runs", get(runs).post(submit))
         .route("/runs/matrix", post(submit_matrix))
@@ -96,6 +98,21 @@ async fn drive(State(state): State<AppState>, Path(id): Path<String>) -> Result<
     let drive = state.drive(&id).await?.0;
     let history_notes = state.history_notes(&drive).await?;
     Ok(Json(DriveWithHistory { drive, history_notes }))
+}
+
+/// The pool of a query's `width`, `parity` and `fill_percent`.
+pub(super) fn pool(query: &HashMap<String, String>) -> Result<Pool, Problem> {
+    let (width, parity) = (number(query, "width")?, number(query, "parity")?);
+    Pool::new(width, parity, number(query, "fill_percent")?).map_err(Problem::fields)
+}
+
+async fn suitability(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    Query(query): Query<HashMap<String, String>>,
+) -> Result<Json<Suitability>, Problem> {
+    let (drive, _) = state.drive(&id).await?;
+    Ok(Json(state.handle.suitability(&drive, pool(&query)?).await?))
 }
 
 async fn profiles() -> Json<Value> {

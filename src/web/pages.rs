@@ -1,5 +1,7 @@
 //! The pages: gather what a view needs, render it. Forms are plain HTML and work without a script.
 
+use std::collections::HashMap;
+
 use axum::Router;
 use axum::extract::{Form, Path, Query, State};
 use axum::http::StatusCode;
@@ -8,7 +10,6 @@ use axum::routing::{get, post};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use super::AppState;
 use super::problem::Problem;
 use super::view::new_run::{parameters_of_form, parted};
 use super::view::run::RECENT;
@@ -17,6 +18,7 @@ use super::view::{
     DrivePage, DrivesPage, EngineProblem, Frame, MethodsPage, NewRunPage, PlanPage, ProblemPage, ProfileChoice,
     RunPage, RunsPage, Template,
 };
+use super::{AppState, api};
 use crate::model::drive::Drive;
 use crate::model::options::RunOptions;
 use crate::model::parameters::FieldError;
@@ -151,7 +153,12 @@ impl Foreseen {
     }
 }
 
-async fn drive(State(state): State<AppState>, Path(id): Path<String>) -> Page {
+async fn drive(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    Query(query): Query<HashMap<String, String>>,
+) -> Page {
+    let pool = api::pool(&query).map_err(on_page(&state))?;
     let (drive, attached) = state.drive(&id).await.map_err(on_page(&state))?;
     let filter = RunFilter { drive: Some(drive.id), limit: RUNS_OF_A_DRIVE, ..RunFilter::default() };
     let runs = state.store.runs(filter).await.map_err(on_page(&state))?;
@@ -162,9 +169,11 @@ async fn drive(State(state): State<AppState>, Path(id): Path<String>) -> Page {
     let last = state.handle.last_zones(drive.id);
     let zones = (attached && state.handle.is_zoned(&drive)).then(|| ZoneMap::of(&drive, last.as_ref()));
     let history_notes = state.history_notes(&drive).await.map_err(on_page(&state))?;
+    let suitability = state.handle.suitability(&drive, pool).await.map_err(on_page(&state))?;
     let page = DrivePage {
         frame: frame(&inventory.host),
         drive: &drive,
+        suitability: &suitability,
         runs: &runs,
         history_notes: &history_notes,
         profiles: &profiles,

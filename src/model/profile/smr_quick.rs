@@ -1,10 +1,10 @@
 //! `smr-quick`: is it shingled? As soon as that is clear.
 
 use super::definition::Definition;
-use super::making::{LARGE, Making, SMALL, phase};
+use super::making::{LARGE, Making, SMALL, phase, short};
 use super::reread::reread;
 use super::words::{FLOOR_S, IDLE_S, IODEPTH, LARGE_BYTES, PHASE_LIMIT_S, WRITES};
-use crate::model::parameters::Parameter;
+use crate::model::parameters::{Kind, Parameter};
 use crate::model::plan::{Action, Gate, Phase, PhaseRole};
 use crate::model::units::{Bytes, GIB, MIB};
 use crate::model::workload::Rw;
@@ -17,8 +17,16 @@ pub const PROFILE: Definition = Definition {
                   rate collapses or every known cache would be full; then 4 KiB blocks, until every known map would be; then \
                   reads freshly scattered blocks back in order. Stops as soon as the answer is clear. Overwrites the region.",
     writes: Some(true),
-    parameters: &[FLOOR_S, WRITES, LARGE_BYTES, Parameter { default: "8", ..IODEPTH }, IDLE_S, PHASE_LIMIT_S],
+    parameters: &[FLOOR_S, WRITES, SMALL_BS, LARGE_BYTES, Parameter { default: "8", ..IODEPTH }, IDLE_S, PHASE_LIMIT_S],
     phases,
+};
+
+const SMALL_BS: Parameter = Parameter {
+    name: "small_bs",
+    alias: None,
+    kind: Kind::Bytes { min: 512, max: MIB },
+    default: "4k",
+    help: "Bytes of each small write. Runs with several sizes, a night apart, tell the map of a shingled disk's cache from its bytes.",
 };
 
 /// Below this a region for every phase cannot be laid out.
@@ -37,7 +45,8 @@ fn phases(making: &mut Making<'_>) -> Vec<Phase> {
         .map_or_else(|| (64 * GIB).min(region.size.saturating_mul(2)), |bytes| bytes.0);
     let idle_s = making.number(&IDLE_S, 120);
 
-    let mut small = making.whole(Rw::RandWrite, making.block_of(SMALL), depth, making.seed(1));
+    let small_bs = making.block_size(&SMALL_BS, SMALL);
+    let mut small = making.whole(Rw::RandWrite, small_bs, depth, making.seed(1));
     small.number_ios = Some(making.number(&WRITES, 600_000));
     small.runtime_s = Some(limit_s);
     let mut large = making.whole(Rw::RandWrite, making.block_of(LARGE), depth, making.seed(2));
@@ -54,7 +63,7 @@ fn phases(making: &mut Making<'_>) -> Vec<Phase> {
     }
     phases.push(making.large_floor(depth));
     let mut random_small = phase(
-        "random-4k",
+        format!("random-{}", short(small_bs)),
         "Does the rate collapse after so many small writes all over the drive?",
         PhaseRole::RandomSmall,
         Action::Io(small),

@@ -5,10 +5,11 @@ use askama::Template;
 use super::new_run::ProfileChoice;
 use super::says::Marks;
 use super::zones::ZoneMap;
-use super::{Frame, format, mark};
+use super::{Frame, estimates, format, mark};
 use crate::model::drive::{Drive, Fact, IdentityBasis, Usage};
 use crate::model::page::PageReport;
 use crate::model::run::Run;
+use crate::model::suitability::Suitability;
 
 /// `GET /drives/{id}`
 #[derive(Template)]
@@ -18,6 +19,8 @@ pub struct DrivePage<'a> {
     pub frame: Frame<'a>,
     /// The drive.
     pub drive: &'a Drive,
+    /// What it is good for.
+    pub suitability: &'a Suitability,
     /// Its runs, newest first.
     pub runs: &'a [Run],
     /// What has changed about it since it was probed.
@@ -35,6 +38,11 @@ pub struct DrivePage<'a> {
 impl DrivePage<'_> {
     fn marks(&self) -> Marks {
         Marks::of(self.drive)
+    }
+
+    /// The limits that several runs together tell.
+    fn cache_limits(&self) -> Vec<estimates::Row<'_>> {
+        estimates::rows(&self.suitability.limits)
     }
 
     fn known_facts(&self) -> Vec<&Fact> {

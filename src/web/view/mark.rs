@@ -5,6 +5,7 @@
 
 use crate::model::recording::{Basis, Evidence, Points, RecordingState};
 use crate::model::run::RunState;
+use crate::model::suitability::Grade;
 
 /// The symbol of `templates/marks.html` that draws how a drive records.
 #[must_use]
@@ -31,6 +32,28 @@ pub fn family(state: &RecordingState) -> &'static str {
         RecordingState::NotShown => "notshown",
         RecordingState::Undecided => "undecided",
         RecordingState::NotReported | RecordingState::NotReadable => "unknown",
+    }
+}
+
+/// The symbol of a grade.
+#[must_use]
+pub fn grade(grade: &Grade) -> &'static str {
+    match grade {
+        Grade::Suitable => "m-done",
+        Grade::WithCare => "m-broken",
+        Grade::Unsuitable => "m-barred",
+        Grade::NotKnown => "m-silent",
+    }
+}
+
+/// The colour class of a grade; the word tells it without.
+#[must_use]
+pub fn grade_family(grade: &Grade) -> &'static str {
+    match grade {
+        Grade::Suitable => "conventional",
+        Grade::WithCare => "undecided",
+        Grade::Unsuitable => "shingled",
+        Grade::NotKnown => "unknown",
     }
 }
 

@@ -6,6 +6,7 @@
 //! | file | what |
 //! |---|---|
 //! | `format` | numbers and times as written on pages |
+//! | `estimates` | a run's figures with their intervals |
 //! | `mark` | a shape and a word for every state |
 //! | `says` | what a drive declares, apart from what was measured |
 //! | `seen` | what others than the engine saw of a run |
@@ -17,6 +18,7 @@
 pub mod chart;
 pub mod drive;
 pub mod drives;
+pub mod estimates;
 pub mod format;
 pub mod mark;
 pub mod methods;

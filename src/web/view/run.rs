@@ -3,7 +3,7 @@
 use askama::Template;
 
 use super::timeline::{self, Segment};
-use super::{Frame, chart, format, mark, plan};
+use super::{Frame, chart, estimates, format, mark, plan};
 use crate::model::interval::{Interval, Tally};
 use crate::model::plan::Phase;
 use crate::model::run::{Hold, Run, RunState, StopReason};
@@ -28,6 +28,10 @@ pub struct RunPage<'a> {
 impl RunPage<'_> {
     fn segments(&self) -> Vec<Segment<'_>> {
         timeline::of_run(self.run)
+    }
+
+    fn estimates(&self) -> Vec<estimates::Row<'_>> {
+        estimates::rows(&self.run.estimates)
     }
 
     fn charts(&self) -> [chart::Description; 3] {

@@ -11,6 +11,7 @@ use crate::model::drive::{
     BlockDeviceCharacteristics, Content, Declared, DeviceKind, Drive, DriveId, Fact, Host, Identity, IdentityBasis,
     Inventory, LeftOut, Partition, QueueLimits, Reading, Rotation, Transport, Unknown, Usage, ZonedField,
 };
+use crate::model::estimate::{Estimate, Quantity};
 use crate::model::histogram::Precision;
 use crate::model::interval::{Interval, Tally};
 use crate::model::options::RunOptions;
@@ -21,6 +22,7 @@ use crate::model::recording::{Basis, Evidence, Points, Recording, RecordingState
 use crate::model::run::{Life, PhaseOutcome, Progress, Run, RunId, RunState, StopReason};
 use crate::model::seen::PhaseSeen;
 use crate::model::split::{Fate, Limit, LimitOwner, Split};
+use crate::model::suitability::{Duration, Grade, Ground, Judgement, Pool, Suitability, Use};
 use crate::model::surroundings::{KernelLine, Surroundings, Temperature};
 use crate::model::tunable::{Tunable, WRITE_BACK, WRITE_THROUGH};
 use crate::model::{Bytes, Nanos};
@@ -52,6 +54,33 @@ pub fn evidence(name: &str, basis: Basis, value: &str, points: Points, weight: f
 
 pub fn recording(state: RecordingState, basis: Basis, confidence: f64, sentence: &str) -> Recording {
     Recording { state, basis, confidence, sentence: sentence.to_owned(), evidence: Vec::new() }
+}
+
+/// One use of each grade, with all that a judgement may have.
+pub fn suitability() -> Suitability {
+    let grades = [Grade::Suitable, Grade::WithCare, Grade::Unsuitable, Grade::NotKnown];
+    let judged = |grade| Judgement {
+        purpose: Use::RaidzResilver,
+        grade,
+        sentence: "A resilver takes <b>about</b> 9 d.".to_owned(),
+        estimate: Some(Duration { value_s: 777_600.0, low_s: 500_000.0, high_s: 1e6 }),
+        reasoning: Some("4.8 TB to write: 81 % of it in order.".to_owned()),
+        because: vec![
+            Ground { text: "Drive-managed SMR (measured)".to_owned(), run: None },
+            Ground { text: "random writes of 4 KiB: 12.5 a second".to_owned(), run: Some(RunId(Uuid::from_u128(3))) },
+        ],
+        missing: vec!["Reads in order, all of it: not measured; run inspect".to_owned()],
+    };
+    Suitability { pool: Pool::default(), uses: grades.map(judged).to_vec(), limits: figures() }
+}
+
+/// Figures as of a shingled disk; one with an open end, and text that wants to be markup.
+pub fn figures() -> Vec<Estimate> {
+    let cliff = Estimate::new(Quantity::CliffIos, (368_795.0, 366_000.0, 370_000.0), "Best split of ln(rate).");
+    let cliff = cliff.map(|figure| figure.of("random writes of 4 KiB, 8 at a time").at(Bytes(4096), 8));
+    let trigger = Estimate::bounded(Quantity::IdleTriggerS, 120.0, Some(120.0), None, "Nothing was <i>cleaned</i>.");
+    let figures = [cliff, trigger].into_iter().flatten();
+    figures.map(|figure| figure.from_phases(["random-4k"])).collect()
 }
 
 pub fn shingled() -> Recording {
@@ -386,6 +415,7 @@ pub fn run(drive: &Drive, profile: Profile, phases_done: usize) -> Run {
         phases,
         surroundings: surroundings(),
         verdict: (done && profile == Profile::SmrQuick).then(shingled),
+        estimates: if done { figures() } else { Vec::new() },
         plan,
         options: RunOptions::default(),
         life: Life::default(),

@@ -39,12 +39,14 @@ pub(super) fn pages() -> Vec<(String, String)> {
     let finished = samples::run(&fleet[0], Profile::SmrQuick, 99);
     let runs = [running[0].clone(), finished.clone()];
     let evil = samples::evil_drive();
+    let suitability = samples::suitability();
     let notes = ["When it was probed on 2026-11-30 it had blocks of 512 bytes, now of 4096: caution.".to_owned()];
     add(
         "drive",
         DrivePage {
             frame,
             drive: &fleet[0],
+            suitability: &suitability,
             runs: &runs,
             history_notes: &notes,
             profiles: &free,
@@ -59,6 +61,7 @@ pub(super) fn pages() -> Vec<(String, String)> {
         DrivePage {
             frame,
             drive: &fleet[1],
+            suitability: &suitability,
             runs: &[],
             history_notes: &[],
             profiles: &refused,
@@ -73,6 +76,7 @@ pub(super) fn pages() -> Vec<(String, String)> {
         DrivePage {
             frame,
             drive: &fleet[8],
+            suitability: &suitability,
             runs: &[],
             history_notes: &[],
             profiles: &free,
@@ -87,6 +91,7 @@ pub(super) fn pages() -> Vec<(String, String)> {
         DrivePage {
             frame,
             drive: &evil,
+            suitability: &suitability,
             runs: &[],
             history_notes: &[],
             profiles: &free,
@@ -103,6 +108,7 @@ pub(super) fn pages() -> Vec<(String, String)> {
         DrivePage {
             frame,
             drive: &fleet[0],
+            suitability: &suitability,
             runs: &[],
             history_notes: &[],
             profiles: &free,
