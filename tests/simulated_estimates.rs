@@ -18,7 +18,7 @@ use drivescope::probe::referee::Referee;
 use drivescope::probe::run::{Outcome, carry_out};
 use drivescope::probe::witness::NoWitness;
 use drivescope::sim::preset::{Inside, Preset};
-use drivescope::sim::translation::{CachedStlParams, TranslationParams};
+use drivescope::sim::translation::{CachedStlParams, Foreground, TranslationParams};
 use drivescope::sim::{CacheSwitch, SimEngine, identity, preset};
 use serde_json::{Value, json};
 
@@ -151,17 +151,26 @@ fn stl(preset: &Preset) -> &CachedStlParams {
     }
 }
 
+/// To clean a band while a write waits, seconds.
+fn foreground_s(stl: &CachedStlParams) -> f64 {
+    match stl.foreground {
+        Foreground::Measured { band_ms, .. } => band_ms / 1e3,
+        Foreground::Rewrite { .. } => panic!("a band that was measured"),
+    }
+}
+
 #[test]
 fn the_cliff_of_a_shingled_disk_and_what_cleaning_costs_are_estimated() {
     for preset in [preset::dm_8tb(), preset::dm_14tb(), preset::ha_8tb(), preset::dm_3tb()] {
-        let figures = run(&preset, Profile::SmrQuick, json!({}));
+        // Hardly any large writes: the small ones then fill the map.
+        let figures = run(&preset, Profile::SmrQuick, json!({ "large_bytes": "16m" }));
         let truth = stl(&preset);
         let entries = f64_of(truth.map_entries);
         near(&figures, Quantity::CliffIos, entries, 5.0);
         near(&figures, Quantity::CliffBytes, entries * 4096.0, 5.0);
         near(&figures, Quantity::MapEntries, entries, 5.0);
-        near(&figures, Quantity::BandCleanS, truth.foreground_ms / 1e3, 25.0);
-        assert!(the(&figures, Quantity::BandCleanS).holds(truth.foreground_ms / 1e3));
+        near(&figures, Quantity::BandCleanS, foreground_s(truth), 25.0);
+        assert!(the(&figures, Quantity::BandCleanS).holds(foreground_s(truth)));
         assert!(the(&figures, Quantity::RhoRatio).high.unwrap() < 0.3);
         // A slow drive is still emptying its memory when the rest is over: then nothing is said.
         let trigger = figures.iter().find(|figure| figure.name == Quantity::IdleTriggerS);
@@ -175,11 +184,11 @@ fn a_drive_that_cleans_soon_has_room_again_after_a_rest() {
     if let Inside::Disk { translation: TranslationParams::CachedStl(stl), .. } = &mut preset.inside {
         stl.idle_trigger_s = 1.0;
     }
-    let figures = run(&preset, Profile::SmrQuick, json!({ "idle_s": 1_800 }));
+    let figures = run(&preset, Profile::SmrQuick, json!({ "idle_s": 600 }));
     let truth = stl(&preset);
     assert!(the(&figures, Quantity::IdleTriggerS).holds(truth.idle_trigger_s));
-    // Bands cleaned in that time, with two blocks in each.
-    let blocks = 2.0 * 1_700.0 / (truth.background_ms / 1e3);
+    // Bands cleaned in that time: of 49 000 blocks in 700 000 bands hardly two lie in one.
+    let blocks = 1.06 * 590.0 / (truth.background_ms / 1e3);
     near(&figures, Quantity::RecoveredIos, blocks, 25.0);
 }
 
@@ -188,7 +197,7 @@ fn several_block_sizes_split_the_map_from_the_cache() {
     let preset = preset::dm_8tb();
     let mut cliffs = Vec::new();
     for bs in [4 * KIB, 64 * KIB, MIB / 2] {
-        let figures = run(&preset, Profile::SmrQuick, json!({ "small_bs": bs, "idle_s": 0 }));
+        let figures = run(&preset, Profile::SmrQuick, json!({ "small_bs": bs, "idle_s": 0, "large_bytes": "16m" }));
         near(
             &figures,
             Quantity::CliffBytes,
@@ -204,7 +213,7 @@ fn several_block_sizes_split_the_map_from_the_cache() {
 
 #[test]
 fn an_inspection_tells_rates_radii_and_the_turn_of_the_platter() {
-    for preset in preset::all() {
+    for preset in preset::shown() {
         let figures = run(&preset, Profile::Inspect, json!({}));
         let Inside::Disk { media, .. } = &preset.inside else {
             for absent in [Quantity::RevolutionMs, Quantity::OuterBytesPerS, Quantity::TransportBytesPerS] {
@@ -246,11 +255,7 @@ fn the_fast_cells_of_an_ssd_are_told_from_shingling() {
     let preset = preset::ssd_1tb();
     let figures = run(&preset, Profile::SmrQuick, json!({}));
     let Inside::Flash { flash, .. } = &preset.inside else { panic!("flash") };
-    // The link is slower than the fast cells, and in between the model folds them into the others: so more goes in.
-    let phase = figures.iter().find(|figure| figure.name == Quantity::SlcRatio).unwrap();
-    let before = flash.direct_bytes_per_s / phase.value;
-    let folded = (1.0 / before - 1.0 / flash.slc_bytes_per_s) * flash.direct_bytes_per_s;
-    near(&figures, Quantity::SlcBytes, f64_of(flash.slc_bytes) / (1.0 - folded), 10.0);
+    near(&figures, Quantity::SlcBytes, f64_of(flash.slc_bytes), 10.0);
     assert!(figures.iter().all(|figure| figure.name != Quantity::CliffIos));
 }
 

@@ -371,6 +371,14 @@ impl Measured {
         self.phases.iter().find(|facts| facts.phase.role == role && facts.seconds > 0.0)
     }
 
+    /// The phase after the rest, if it wrote blocks of the size that brought the collapse: rates of two sizes say nothing
+    /// of each other.
+    #[must_use]
+    pub fn recovery(&self) -> Option<&PhaseFacts> {
+        let collapsed = self.phases.get(self.found?)?.workload()?.bs;
+        self.of_role(PhaseRole::Recovery).filter(|facts| facts.workload().is_some_and(|own| own.bs == collapsed))
+    }
+
     /// How fast a region reads after blocks of it were scattered, against before. `None` unless all four steps were
     /// nearly completed over a region that is more than a read-ahead (16 MiB).
     #[must_use]

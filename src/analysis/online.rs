@@ -4,7 +4,7 @@ use super::measured::{Measured, WATCH_S};
 use super::rho::SHINGLED_AT_MOST;
 use super::words::{grouped, rate, ratio};
 use crate::model::interval::Sample;
-use crate::model::plan::{Gate, Plan};
+use crate::model::plan::{Gate, PhaseRole, Plan};
 use crate::model::units::human_seconds;
 
 /// The judge of a run under way. Feed it every sample in order.
@@ -28,6 +28,12 @@ impl Online {
     pub fn admit(&mut self, phase_index: usize) -> Result<(), String> {
         let Some(facts) = self.measured.phases.get(phase_index) else { return Ok(()) };
         let found = self.measured.found();
+        if facts.phase.role == PhaseRole::Recovery
+            && let (Some(found), Some(own)) = (found, facts.workload())
+            && self.measured.phases[found.phase].workload().is_some_and(|workload| workload.bs != own.bs)
+        {
+            return Err("Left out: the collapse came with writes of another size.".to_owned());
+        }
         match (facts.phase.gate, found) {
             (Gate::Always, _) | (Gate::UnlessCliff, None) | (Gate::IfCliff, Some(_)) => Ok(()),
             (Gate::UnlessCliff, Some(found)) => Err(format!(

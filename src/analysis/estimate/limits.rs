@@ -40,8 +40,25 @@ const SURELY_MAP: f64 = 16.0 * 1024.0;
 const SURELY_CACHE: f64 = 1_048_576.0;
 
 pub(super) fn estimate(input: &Input<'_>) -> Vec<Estimate> {
-    let cliffs: Vec<Estimate> = collapse::estimate(input);
+    let mut cliffs: Vec<Estimate> = collapse::estimate(input);
+    if let Some((ios, bytes)) = before(input) {
+        // What an earlier phase wrote lies in the cache still: each write takes an entry of the map, and its bytes of the cache.
+        for figure in cliffs.iter_mut().filter(|figure| figure.name == Quantity::CliffBytes) {
+            let bs = figure.bs_bytes.map_or(0.0, |bs| f64_of(bs.0));
+            let more = if bs <= SURELY_MAP { f64_of(ios) * bs } else { f64_of(bytes) };
+            figure.value += more;
+            figure.low = figure.low.map(|low| low + more);
+            figure.high = figure.high.map(|high| high + more);
+        }
+    }
     of(&cliffs)
+}
+
+/// Random writes and their bytes in the phases before the one that collapsed.
+fn before(input: &Input<'_>) -> Option<(u64, u64)> {
+    let found = input.measured.found()?.phase;
+    let earlier = input.measured.writes().filter(|(index, _)| *index < found);
+    Some(earlier.fold((0, 0), |sum, (_, facts)| (sum.0 + facts.writes.ios, sum.1 + facts.writes.bytes.0)))
 }
 
 /// The limits of all `figures` that are cliffs, be they of one run or of several.

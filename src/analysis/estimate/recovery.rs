@@ -13,6 +13,9 @@ use crate::model::plan::PhaseRole;
 /// Less room than this share of the memory may be the memory's.
 const LEAST_OF_MEMORY: f64 = 0.1;
 
+/// The largest volatile memory of the disks that were read: 512 MiB (Ultrastar HC580's data sheet).
+const MOST_MEMORY_BYTES: u64 = 512 << 20;
+
 pub fn estimate(input: &Input<'_>) -> Vec<Estimate> {
     of_rest(input).unwrap_or_default()
 }
@@ -20,7 +23,7 @@ pub fn estimate(input: &Input<'_>) -> Vec<Estimate> {
 fn of_rest(input: &Input<'_>) -> Option<Vec<Estimate>> {
     let found = input.measured.found()?;
     let idle = input.measured.of_role(PhaseRole::Idle)?;
-    let recovery = input.measured.of_role(PhaseRole::Recovery)?;
+    let recovery = input.measured.recovery()?;
     let points = recovery.write_points();
     let rest_s = idle.seconds;
     let fast_from = (found.cliff.before_per_s * found.cliff.after_per_s).sqrt();
@@ -28,7 +31,13 @@ fn of_rest(input: &Input<'_>) -> Option<Vec<Estimate>> {
     let ios = f64_of(points[..fast].iter().map(|point| point.ios).sum());
     let seconds: f64 = points[..fast].iter().map(|point| point.seconds).sum();
     // The volatile memory takes as much after any rest.
-    let memory = collapse::memory_ios(input.measured.phases.get(found.phase)?.write_points());
+    let facts = input.measured.phases.get(found.phase)?;
+    let memory = if input.measured.writes().all(|(index, _)| index >= found.phase) {
+        collapse::memory_ios(facts.write_points())
+    } else {
+        // Earlier writes had filled it when the phase began, so how much it takes did not show.
+        f64_of(MOST_MEMORY_BYTES) / f64_of(facts.workload()?.bs.0.max(1))
+    };
     let room = ios - memory - seconds * found.cliff.after_per_s;
     let recovered = if room > LEAST_OF_MEMORY * memory { room } else { 0.0 };
     // It may have gone on for longer than the phase; and the interval in which it ended holds both speeds.

@@ -158,7 +158,7 @@ fn reread(measured: &Measured) -> Option<Evidence> {
 }
 
 fn recovery(measured: &Measured) -> Option<Evidence> {
-    let facts = measured.of_role(PhaseRole::Recovery)?;
+    let facts = measured.recovery()?;
     let found = measured.found()?;
     let per_s = facts.settled_writes_per_s();
     let idle = measured.of_role(PhaseRole::Idle).map_or(0.0, |facts| facts.seconds);

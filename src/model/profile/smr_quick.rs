@@ -52,10 +52,14 @@ fn phases(making: &mut Making<'_>) -> Vec<Phase> {
     let mut large = making.whole(Rw::RandWrite, making.block_of(LARGE), depth, making.seed(2));
     large.io_size_bytes = Some(Bytes(large_bytes));
     large.runtime_s = Some(limit_s);
-    let mut recovery = small.clone();
-    recovery.randseed = making.seed(3);
-    recovery.number_ios = Some(20_000);
-    recovery.runtime_s = Some(30);
+    let recoveries = [("recovery-1m", &large, 2_000), ("recovery-4k", &small, 20_000)].map(|(name, like, ios)| {
+        let mut workload = like.clone();
+        workload.randseed = making.seed(3);
+        workload.number_ios = Some(ios);
+        workload.io_size_bytes = None;
+        workload.runtime_s = Some(30);
+        (name, workload)
+    });
 
     let mut phases = vec![making.floor(1, PhaseRole::Floor)];
     if depth != 1 {
@@ -80,14 +84,17 @@ fn phases(making: &mut Making<'_>) -> Vec<Phase> {
     if idle_s > 0 {
         let mut idle = phase("idle", "The drive is left alone", PhaseRole::Idle, Action::Idle { runtime_s: idle_s });
         idle.gate = Gate::IfCliff;
-        let mut again = phase(
-            "recovery",
-            "Did it free some of its cache while it was left alone?",
-            PhaseRole::Recovery,
-            Action::Io(recovery),
-        );
-        again.gate = Gate::IfCliff;
-        phases.extend([idle, again]);
+        phases.push(idle);
+        for (name, workload) in recoveries {
+            let mut again = phase(
+                name,
+                "Did it free some of its cache while it was left alone? Only with blocks of the size that filled it.",
+                PhaseRole::Recovery,
+                Action::Io(workload),
+            );
+            again.gate = Gate::IfCliff;
+            phases.push(again);
+        }
     }
     note_small_region(making);
     phases
