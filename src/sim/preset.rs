@@ -141,7 +141,7 @@ pub fn shown() -> Vec<Preset> {
     ]
 }
 
-/// Every preset: those that are shown, and their [`variants`].
+/// Every preset: those that are shown, and their [`variants()`].
 #[must_use]
 pub fn all() -> Vec<Preset> {
     shown().into_iter().chain(variants()).collect()
