@@ -1,4 +1,4 @@
-//! The engine beside fio, in one run: `cargo bench --bench engine [-- --pairs N --seconds S --only TEXT]`.
+//! The engine beside fio, in one run: `cargo bench --bench engine [-- --pairs N --seconds S --only TEXT --engine NAME]`.
 //!
 //! Needs root (it binds a loop device over a file on tmpfs) and fio. Machines are shared and noisy, so
 //! the two alternate, and what counts is the median of the ratios of neighbours (ours over fio's).
@@ -59,6 +59,9 @@ fn main() {
     let pairs: usize = option("--pairs").map_or(7, |text| text.parse().unwrap());
     let seconds: u64 = option("--seconds").map_or(2, |text| text.parse().unwrap());
     let only = option("--only").unwrap_or_default();
+    let engine = option("--engine");
+    let engines: Vec<_> =
+        ENGINES.into_iter().filter(|name| engine.as_ref().is_none_or(|wanted| wanted == name)).collect();
     if !nix::unistd::geteuid().is_root() {
         eprintln!("this bench binds a loop device: run it as root");
         std::process::exit(1);
@@ -82,7 +85,7 @@ fn main() {
                     continue;
                 }
                 let asked = Asked { rw, bs: "4k", iodepth, distribution: "random", seconds };
-                lines.extend(cell(target, path, asked, pairs));
+                lines.extend(cell(target, path, asked, &engines, pairs));
             }
         }
     }
@@ -100,7 +103,7 @@ fn main() {
         thread_3.iter().map(|asked| ("thread-3", asked)).chain(thread_4.iter().map(|asked| ("thread-4", asked)))
     {
         if format!("{name} {} {}", asked.bs, asked.iodepth).contains(&only) {
-            lines.extend(cell(name, &bed.device, *asked, pairs));
+            lines.extend(cell(name, &bed.device, *asked, &engines, pairs));
         }
     }
     for line in lines {
@@ -121,10 +124,10 @@ struct Asked {
 /// The engines that are held against fio, by their names in results; the default first.
 const ENGINES: [&str; 3] = ["io_uring", "tokio-uring", "psync"];
 
-fn cell(target: &str, path: &Path, asked: Asked, pairs: usize) -> Vec<Value> {
-    let mut measured: Vec<Vec<(Figures, Figures)>> = vec![Vec::new(); ENGINES.len()];
+fn cell(target: &str, path: &Path, asked: Asked, engines: &[&'static str], pairs: usize) -> Vec<Value> {
+    let mut measured: Vec<Vec<(Figures, Figures)>> = vec![Vec::new(); engines.len()];
     for round in 0..pairs {
-        for (engine, pairs) in ENGINES.into_iter().zip(&mut measured) {
+        for (engine, pairs) in engines.iter().zip(&mut measured) {
             // Who goes first changes, so that a drift of the machine favours nobody.
             pairs.push(if round % 2 == 0 {
                 let ours = ours(engine, path, asked);
@@ -137,7 +140,7 @@ fn cell(target: &str, path: &Path, asked: Asked, pairs: usize) -> Vec<Value> {
     }
     let Asked { rw, bs, iodepth, .. } = asked;
     let mut lines = Vec::new();
-    for (engine, measured) in ENGINES.into_iter().zip(&measured) {
+    for (engine, measured) in engines.iter().zip(&measured) {
         let ratio = |figure: fn(&Figures) -> f64| median(measured.iter().map(|(ours, fio)| figure(ours) / figure(fio)));
         let (iops, cpu) = (ratio(|figures| figures.iops), ratio(|figures| figures.cpu_us_per_io));
         let (p50, p99) = (ratio(|figures| figures.p50_us), ratio(|figures| figures.p99_us));

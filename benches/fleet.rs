@@ -11,6 +11,7 @@ use std::time::Instant;
 
 use drivescope::analysis::{self, Online};
 use drivescope::model::approx::{f64_of, f64_of_len};
+use drivescope::model::estimate::Quantity;
 use drivescope::model::interval::{Interval, Sample};
 use drivescope::model::plan::Plan;
 use drivescope::model::profile::{Pace, Profile, Target, build};
@@ -30,8 +31,10 @@ struct Outcome {
     verdict: Recording,
     drive_min: f64,
     cpu_s: f64,
-    /// Where a collapse was found: the number of writes, their bytes, and whether it was in the phase of small ones.
-    cliff: Option<(u64, u64, bool)>,
+    /// Estimates of the cache's bytes, the map's entries, and seconds a band.
+    cache_bytes: Option<f64>,
+    map_entries: Option<f64>,
+    band_s: Option<f64>,
 }
 
 fn main() {
@@ -98,13 +101,13 @@ fn probe(specimen: Specimen, seed: u64) -> Outcome {
     let mut judge = Judge { online: Online::new(&plan), samples: Vec::new() };
     carry_out(&plan, &mut engine, Box::new(NoWitness), &Control::default(), &mut judge, &mut Nobody);
     let verdict = analysis::verdict(&drive, &plan, &judge.samples);
-    let found = judge.online.measured().found();
-    let cliff = found.map(|found| {
-        let bs = judge.online.measured().phases[found.phase].workload().unwrap().bs;
-        (found.cliff.at_ios, found.cliff.at_bytes.0, bs.0 <= 16_384)
-    });
+    let figures = analysis::estimates(&plan, &judge.samples, &[]);
+    let the = |name: Quantity| figures.iter().find(|figure| figure.name == name).map(|figure| figure.value);
+    let (cache_bytes, map_entries) = (the(Quantity::CacheBytes), the(Quantity::MapEntries));
+    let band_s = the(Quantity::BandCleanS);
     let drive_min = drivescope::probe::engine::Engine::now(&engine).as_secs_f64() / 60.0;
-    Outcome { specimen, verdict, drive_min, cpu_s: began.elapsed().as_secs_f64(), cliff }
+    let cpu_s = began.elapsed().as_secs_f64();
+    Outcome { specimen, verdict, drive_min, cpu_s, cache_bytes, map_entries, band_s }
 }
 
 /// The analysis beside the run, as the service has it.
@@ -171,16 +174,16 @@ fn report(outcomes: &[Outcome], drives: u64, seed: u64) {
     }
     if std::env::args().any(|argument| argument == "--list") {
         for outcome in outcomes {
-            if let Some((ios, bytes, small)) = outcome.cliff {
-                let truth = &outcome.specimen.truth;
-                println!(
-                    "{} small {small} ios/entries {:.3} bytes/cache {:.3} {:.1} min {truth:?}",
-                    outcome.specimen.index,
-                    f64_of(ios) / f64_of(truth.map_entries.max(1)),
-                    f64_of(bytes) / f64_of(truth.cache_bytes.max(1)),
-                    outcome.drive_min,
-                );
-            }
+            let truth = &outcome.specimen.truth;
+            let ratio = |value: Option<f64>, truth: f64| value.map(|value| value / truth.max(f64::MIN_POSITIVE));
+            println!(
+                "{} {:.1} min, estimate over truth: bytes {:.3?} entries {:.3?} band {:.3?} {truth:?}",
+                outcome.specimen.index,
+                outcome.drive_min,
+                ratio(outcome.cache_bytes, f64_of(truth.cache_bytes)),
+                ratio(outcome.map_entries, f64_of(truth.map_entries)),
+                ratio(outcome.band_s, truth.band_cost_s),
+            );
         }
     }
     let shingled = |outcome: &&Outcome| outcome.specimen.truth.class.is_shingled();
@@ -194,28 +197,16 @@ fn report(outcomes: &[Outcome], drives: u64, seed: u64) {
     let called_cmr = conventional.iter().copied().filter(is(RecordingState::Cmr)).count();
     let beyond_called_cmr = outcomes.iter().filter(shingled).filter(is(RecordingState::Cmr)).count();
     let undecided = outcomes.iter().filter(is(RecordingState::Undecided)).count();
-    let off = |value: u64, truth: u64, by: f64| (f64_of(value) / f64_of(truth.max(1)) - 1.0).abs() <= by;
-    // A cliff among small writes tells the entries of the map, one among large ones the bytes of the cache; each is held
-    // against the limit that was reached first.
-    let cached = |outcome: &&Outcome| outcome.specimen.truth.class == Class::DriveManagedCached;
-    let by_entries: Vec<bool> = outcomes
-        .iter()
-        .filter(cached)
-        .filter_map(|outcome| {
-            let (ios, _, small) = outcome.cliff?;
-            let truth = &outcome.specimen.truth;
-            (small && truth.map_entries * 4_096 < truth.cache_bytes).then(|| off(ios, truth.map_entries, 0.05))
-        })
-        .collect();
-    let by_bytes: Vec<bool> = outcomes
-        .iter()
-        .filter(cached)
-        .filter_map(|outcome| {
-            let (_, bytes, small) = outcome.cliff?;
-            let truth = &outcome.specimen.truth;
-            (!small && truth.map_entries > truth.cache_bytes >> 20).then(|| off(bytes, truth.cache_bytes, 0.10))
-        })
-        .collect();
+    let off = |value: f64, truth: f64, by: f64| (value / truth.max(f64::MIN_POSITIVE) - 1.0).abs() <= by;
+    // What was estimated at all, of drives that have it.
+    let cached: Vec<&Outcome> =
+        outcomes.iter().filter(|outcome| outcome.specimen.truth.class == Class::DriveManagedCached).collect();
+    let hits = |estimate: fn(&Outcome) -> Option<f64>, truth: fn(&Outcome) -> f64, by: f64| -> Vec<bool> {
+        cached.iter().filter_map(|outcome| Some(off(estimate(outcome)?, truth(outcome), by))).collect()
+    };
+    let by_bytes = hits(|one| one.cache_bytes, |one| f64_of(one.specimen.truth.cache_bytes), 0.10);
+    let by_entries = hits(|one| one.map_entries, |one| f64_of(one.specimen.truth.map_entries), 0.05);
+    let by_band = hits(|one| one.band_s, |one| one.specimen.truth.band_cost_s, 0.25);
     let minutes = |outcomes: &[&Outcome], share: f64| {
         let mut minutes: Vec<f64> = outcomes.iter().map(|outcome| outcome.drive_min).collect();
         minutes.sort_unstable_by(f64::total_cmp);
@@ -238,6 +229,8 @@ fn report(outcomes: &[Outcome], drives: u64, seed: u64) {
             "cmr_median_min": round(minutes(&conventional, 0.5)), "cmr_p95_min": round(minutes(&conventional, 0.95)),
             "dm_median_min": round(minutes(&caught, 0.5)), "dm_p95_min": round(minutes(&caught, 0.95)),
             "cache_bytes_within_10pct": round(right(&by_bytes)), "map_entries_within_5pct": round(right(&by_entries)),
+            "band_cost_within_25pct": round(right(&by_band)),
+            "estimated": [by_bytes.len(), by_entries.len(), by_band.len()],
             "cpu_s_per_drive": round(cpu_s / f64_of_len(outcomes.len().max(1))),
         })
     );
