@@ -32,8 +32,8 @@ use crate::store::{Entry, RunFilter, Store, StoreError};
 const COMMIT_EVERY: Duration = Duration::from_millis(100);
 /// A batch is stored early when it has grown to this, so that a transaction stays short.
 const BATCH: usize = 1_000;
-/// Events on their way from all jobs; a job that finds no room keeps its events (see `ChannelSink`).
-const EVENTS: usize = 4_096;
+/// Events on their way from all jobs, some 10 KiB each; a job that finds no room keeps its events (see `ChannelSink`).
+const EVENTS: usize = 1_024;
 /// Commands on their way from the web.
 const COMMANDS: usize = 64;
 /// Starts the scheduler and the inventory. The task ends after `shutdown`, when every run has drained or `drain_limit` is
