@@ -283,8 +283,9 @@ impl Estimate {
         finite.then(|| Self {
             name,
             value,
-            low,
-            high,
+            // Of very few blocks a bootstrap may miss the value itself.
+            low: low.map(|low| low.min(value)),
+            high: high.map(|high| high.max(value)),
             of: None,
             bs_bytes: None,
             iodepth: None,

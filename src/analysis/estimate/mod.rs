@@ -41,6 +41,9 @@ mod write_cache;
 mod zone_profile;
 mod zones;
 
+#[cfg(test)]
+mod tests;
+
 use super::measured::{Measured, PhaseFacts};
 use super::words::block;
 use crate::model::estimate::Estimate;

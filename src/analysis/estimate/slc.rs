@@ -56,16 +56,24 @@ pub fn estimate(input: &Input<'_>) -> Vec<Estimate> {
 /// First point of the lower level, if the rate falls from one to another.
 fn fall(points: &[Point]) -> Option<usize> {
     let logs: Vec<f64> = points.iter().map(|point| mean_rate(&[*point]).max(1e-9).ln()).collect();
-    let level = |logs: &[f64]| {
-        let count = f64_of_len(logs.len());
-        let mean = logs.iter().sum::<f64>() / count;
-        (mean, logs.iter().map(|log| (log - mean) * (log - mean)).sum::<f64>())
+    // Sums up to each point, so that a week of seconds is one pass.
+    let mut sums = vec![(0.0, 0.0)];
+    let (mut sum, mut squares) = (0.0, 0.0);
+    for log in &logs {
+        sum += log;
+        squares += log * log;
+        sums.push((sum, squares));
+    }
+    let level = |from: usize, to: usize| {
+        let (sum, squares) = (sums[to].0 - sums[from].0, sums[to].1 - sums[from].1);
+        let mean = sum / f64_of_len(to - from);
+        (mean, (squares - sum * mean).max(0.0))
     };
-    let range = FEWEST..logs.len().checked_sub(FEWEST)?;
-    let left_over = |split: &usize| level(&logs[..*split]).1 + level(&logs[*split..]).1;
-    // A week of seconds has too many splits to try each twice; an SSD is full long before.
-    let split = range.take(20_000).min_by(|a, b| left_over(a).total_cmp(&left_over(b)))?;
-    let ((high, above), (low, below)) = (level(&logs[..split]), level(&logs[split..]));
+    let count = logs.len();
+    let left_over = |split: &usize| level(0, *split).1 + level(*split, count).1;
+    let range = FEWEST..count.checked_sub(FEWEST)?;
+    let split = range.min_by(|a, b| left_over(a).total_cmp(&left_over(b)))?;
+    let ((high, above), (low, below)) = (level(0, split), level(split, count));
     let (left, right) = (f64_of_len(split), f64_of_len(logs.len() - split));
     let error = ((above + below) / (left + right - 2.0) * (1.0 / left + 1.0 / right)).sqrt();
     (high - low > STANDARD_ERRORS * error && low - high < LEAST_FALL.ln()).then_some(split)
