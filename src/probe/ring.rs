@@ -24,7 +24,7 @@ const SUBMIT_EVERY: u32 = 4;
 /// At most so many in flight, it is worth to wait awake for one that will end at once. With more there is always another.
 const FEW: usize = 2;
 /// I/Os that usually take longer than this are waited for asleep: to be woken costs some 5 µs, on a virtual machine 20 µs.
-const SHORT: Nanos = Nanos(40_000);
+const SHORT: Nanos = Nanos(60_000);
 /// How long a paused queue sleeps before it asks again.
 const HOLD: Duration = Duration::from_millis(20);
 
